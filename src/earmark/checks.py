@@ -1,0 +1,95 @@
+"""Checks of what a caller gave us, and the sentences that say what is wrong with it.
+
+Every message names the argument, the rule, what came, and the likely mistake.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+
+
+def number(name: str, value: float, *, above: float | None = None, at_least: float | None = None,
+           at_most: float | None = None, hint: str = "") -> float:
+    """Return `value` if it is a finite number inside the limits, otherwise raise ValueError.
+
+    Example:
+        >>> number("hop_seconds", 0.02, above=0)
+        0.02
+        >>> number("hop_seconds", -1, above=0, hint="is it in seconds?")
+        Traceback (most recent call last):
+        ...
+        ValueError: hop_seconds must be above 0, got -1 - is it in seconds?
+    """
+    rules = []
+    if above is not None:
+        rules.append((value > above, f"above {above:g}"))
+    if at_least is not None:
+        rules.append((value >= at_least, f"at least {at_least:g}"))
+    if at_most is not None:
+        rules.append((value <= at_most, f"at most {at_most:g}"))
+    if not math.isfinite(value) or not all(holds for holds, _ in rules):
+        rule = " and ".join(text for _, text in rules) if rules else "a finite number"
+        raise ValueError(f"{name} must be {rule}, got {value!r}{_dash(hint)}")
+    return value
+
+
+def choice(name: str, value: str, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`, otherwise raise a ValueError that lists them and guesses.
+
+    Example:
+        >>> choice("pooling", "powr", ["max", "power"])
+        Traceback (most recent call last):
+        ...
+        ValueError: pooling must be one of max, power, got 'powr' - did you mean 'power'?
+    """
+    options = list(choices)
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(options)}, got {value!r}{did_you_mean(value, options)}")
+    return value
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `` - did you mean 'x'?`` for the known word nearest to `word`, or nothing when none is near.
+
+    Example:
+        >>> did_you_mean("learnig_rate", ["learning_rate", "seed"])
+        " - did you mean 'learning_rate'?"
+    """
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" - did you mean {near[0]!r}?" if near else ""
+
+
+def known_labels(labels: Iterable[str], classes: Iterable[str], *, where: str) -> None:
+    """Raise ValueError when a label is not one of the model's or the caller's classes, listing the classes.
+
+    Example:
+        >>> known_labels(["dgo"], ["cat", "dog"], where="strong.tsv:3")
+        Traceback (most recent call last):
+        ...
+        ValueError: strong.tsv:3: unknown class 'dgo' (the classes are: cat, dog) - did you mean 'dog'?
+    """
+    options = list(classes)
+    for label in labels:
+        if label not in options:
+            raise ValueError(f"{where}: unknown class {label!r} (the classes are: {', '.join(options)})"
+                             f"{did_you_mean(label, options)}")
+
+
+def shape(name: str, actual: tuple[int, ...], expected: str, *, hint: str = "") -> None:
+    """Raise ValueError unless `actual` has as many axes as `expected` names, e.g. ``"(batch, frames, classes)"``.
+
+    Example:
+        >>> shape("logits", (10, 3), "(batch, frames, classes)", hint="did you forget the batch axis?")
+        Traceback (most recent call last):
+        ...
+        ValueError: logits must have shape (batch, frames, classes), got (10, 3) - did you forget the batch axis?
+    """
+    if len(actual) != len(expected.strip("()").split(",")):
+        raise ValueError(f"{name} must have shape {expected}, got {tuple(actual)}{_dash(hint)}")
+
+
+def _dash(hint: str) -> str:
+    """The hint behind a dash, or nothing."""
+    return f" - {hint}" if hint else ""

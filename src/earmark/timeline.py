@@ -1,0 +1,66 @@
+"""Seconds, samples and frames, converted in one place.
+
+Frame i covers the samples [i * hop_samples, (i + 1) * hop_samples). So an event that fills the frames first..last
+begins at ``first * hop`` and ends at ``(last + 1) * hop``, and a recording has ``ceil(samples / hop_samples)`` frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from earmark.checks import number
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A grid of frames over a recording.
+
+    Args:
+        sample_rate: samples per second.
+        hop_samples: samples from one frame to the next.
+
+    Example:
+        >>> grid = Timeline(sample_rate=16000, hop_samples=640)
+        >>> grid.hop_seconds, grid.frames_per_second
+        (0.04, 25.0)
+        >>> grid.n_frames(160001)          # the 251st frame holds one sample
+        251
+        >>> grid.seconds(25), grid.frame(1.03)
+        (1.0, 25)
+        >>> grid.coarser(2).hop_samples
+        1280
+    """
+
+    sample_rate: int
+    hop_samples: int
+
+    def __post_init__(self) -> None:
+        number("sample_rate", self.sample_rate, above=0, hint="in samples per second, for instance 16000")
+        number("hop_samples", self.hop_samples, above=0, hint="in samples, for instance 320")
+
+    @property
+    def hop_seconds(self) -> float:
+        """Seconds from one frame to the next."""
+        return self.hop_samples / self.sample_rate
+
+    @property
+    def frames_per_second(self) -> float:
+        """Frames per second."""
+        return self.sample_rate / self.hop_samples
+
+    def n_frames(self, n_samples: int) -> int:
+        """Frames that hold at least one of the first `n_samples` samples."""
+        return -(-n_samples // self.hop_samples)
+
+    def seconds(self, frame: int) -> float:
+        """Where `frame` begins, in seconds."""
+        return frame * self.hop_samples / self.sample_rate
+
+    def frame(self, seconds: float) -> int:
+        """The frame in which a moment lies; a moment on a border belongs to the later frame."""
+        # Rounded to whole samples first: 0.3 s / 0.1 s is 2.9999999999999996 in floating point.
+        return round(seconds * self.sample_rate) // self.hop_samples
+
+    def coarser(self, factor: int) -> Timeline:
+        """The grid after `factor` frames were pooled into one."""
+        return Timeline(self.sample_rate, self.hop_samples * factor)

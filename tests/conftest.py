@@ -1,0 +1,12 @@
+"""What every test may ask for: one seeded generator, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """The one source of randomness in tests."""
+    return np.random.default_rng(440)
