@@ -1,0 +1,46 @@
+"""Max pooling: the clip is its single best frame."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from earmark.pooling.base import Pool
+
+
+class Max(Pool):
+    r"""The most probable frame alone speaks for the clip, and alone receives its gradient.
+
+    .. math:: y^c = \max_i y_i
+
+    Of several frames that are equally probable the first is taken.
+
+    Example:
+        >>> clip = torch.logit(torch.tensor([[[0.2], [0.6]]]))
+        >>> round(Max(1)(clip).item(), 4)
+        0.6
+    """
+
+    name: ClassVar[str] = "max"
+
+    def masked_scores(self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None) -> Tensor:
+        """Return 0 at the best real frame of each class and -inf elsewhere, (batch, frames, classes)."""
+        # The logit, not log y: above z = 17 or so log y is rounded so hard that different frames look equal.
+        logits = (log_y - log_not_y).detach()
+        if mask is not None:
+            logits = logits.masked_fill(~mask[:, :, None], -torch.inf)
+        best = logits.argmax(dim=1, keepdim=True)  # (batch, 1, classes)
+        return torch.full_like(logits, -torch.inf).scatter(1, best, 0.0)
+
+    def pool_logs(
+        self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Pick the best frame itself: the general formula would send 0 * -inf backwards."""
+        best = self.masked_scores(log_y, log_not_y, mask, head_scores).argmax(dim=1, keepdim=True)  # (batch, 1, classes)
+        picked = log_y.gather(1, best)[:, 0], log_not_y.gather(1, best)[:, 0]
+        if mask is None:
+            return picked
+        has_frames = mask.any(dim=1)[:, None]
+        return torch.where(has_frames, picked[0], -torch.inf), torch.where(has_frames, picked[1], 0.0)
