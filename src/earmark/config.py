@@ -1,0 +1,207 @@
+"""Every setting of a training run: its default, its unit and the reason for it stand here and nowhere else.
+
+On disk a configuration is TOML with one table per dataclass below (earmark.config_file reads and writes it).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from earmark import checks
+
+
+@dataclass(frozen=True)
+class FeatureConfig:
+    """Log-mel spectrogram."""
+
+    sample_rate: int = 16000
+    n_mels: int = 64
+    window_samples: int = 1024  # 64 ms; also the length of the FFT, so a power of two is fast
+    hop_samples: int = 320  # 20 ms
+    min_hz: float = 0.0
+    max_hz: float | None = None  # None: half the sample rate
+    window: str = "hann"  # hann | hamming
+    spectrum: str = "power"  # power | magnitude
+    mel_scale: str = "slaney"  # slaney | htk; the filters' peaks are 1 in both
+    floor: float = 1e-10  # of the mel energies, before the logarithm; fixed, so that a frame never depends on the clip
+    # Nothing below is for deployed models; the DCASE recipes need it.
+    framing: str = (
+        "hop"  # hop: frame i is centred in its hop | centred: frame i is centred on sample i * hop, reflected
+    )
+    dynamic_range_db: float | None = None  # clip everything this far below the clip's own maximum
+    clip_frames: int | None = None  # pad or cut every clip to this many frames and never mask the padding
+
+    def __post_init__(self) -> None:
+        for name in ("sample_rate", "n_mels", "window_samples", "hop_samples"):
+            checks.number(f"features.{name}", getattr(self, name), at_least=1)
+        checks.number("features.floor", self.floor, above=0)
+        checks.choice("features.window", self.window, ("hann", "hamming"))
+        checks.choice("features.spectrum", self.spectrum, ("power", "magnitude"))
+        checks.choice("features.mel_scale", self.mel_scale, ("slaney", "htk"))
+        checks.choice("features.framing", self.framing, ("hop", "centred"))
+        if self.hop_samples > self.window_samples:
+            raise ValueError(
+                f"features.hop_samples must be at most window_samples = {self.window_samples}, got {self.hop_samples}"
+                " - samples between the windows would never be heard"
+            )
+        top = self.top_hz
+        if not 0 <= self.min_hz < top <= self.sample_rate / 2:
+            raise ValueError(
+                f"features.min_hz and max_hz must satisfy 0 <= min_hz < max_hz <= sample_rate / 2 ="
+                f" {self.sample_rate / 2:g}, got {self.min_hz:g} and {top:g}"
+            )
+
+    @property
+    def top_hz(self) -> float:
+        """The upper edge of the highest filter."""
+        return self.sample_rate / 2 if self.max_hz is None else self.max_hz
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Convolutions over the spectrogram, then a recurrent layer over time, then one logit per class and frame."""
+
+    channels: tuple[int, ...] = (16, 32, 64, 128)  # of each convolution block; with rnn_units 128 about 0.4 M weights
+    kernel_size: int = 3
+    pool_time: tuple[int, ...] = (2, 1, 1, 1)  # of each block; 20 ms frames become 40 ms
+    pool_mel: tuple[int, ...] = (2, 2, 2, 4)
+    pool: str = "max"  # max | average
+    activation: str = "relu"  # relu | glu | context_gating
+    conv_bias: bool = False  # batch normalisation removes it again; the paper's code keeps it
+    batch_norm_eps: float = 1e-5
+    batch_norm_momentum: float = 0.1
+    conv_dropout: float = 0.0  # after each block's activation
+    rnn_layers: int = 1
+    rnn_units: int = 128  # per direction
+    rnn_dropout: float = 0.0  # after the recurrent layers
+    init: str = "xavier"  # xavier | baseline2019
+
+    def __post_init__(self) -> None:
+        for name in ("pool_time", "pool_mel"):
+            if len(getattr(self, name)) != len(self.channels):
+                raise ValueError(
+                    f"model.{name} must have one entry per block, {len(self.channels)} as model.channels has,"
+                    f" got {len(getattr(self, name))}"
+                )
+        for name in ("channels", "pool_time", "pool_mel"):
+            for value in getattr(self, name):
+                checks.number(f"model.{name}", value, at_least=1)
+        if self.kernel_size % 2 == 0:
+            raise ValueError(f"model.kernel_size must be odd, got {self.kernel_size} - else frames would shift in time")
+        for name in ("kernel_size", "rnn_layers", "rnn_units"):
+            checks.number(f"model.{name}", getattr(self, name), at_least=1)
+        for name in ("conv_dropout", "rnn_dropout"):
+            checks.number(f"model.{name}", getattr(self, name), at_least=0, at_most=0.99)
+        checks.choice("model.pool", self.pool, ("max", "average"))
+        checks.choice("model.activation", self.activation, ("relu", "glu", "context_gating"))
+        checks.choice("model.init", self.init, ("xavier", "baseline2019"))
+
+    @property
+    def time_reduction(self) -> int:
+        """Feature frames per output frame."""
+        reduction = 1
+        for factor in self.pool_time:
+            reduction *= factor
+        return reduction
+
+
+@dataclass(frozen=True)
+class PoolingConfig:
+    """The pooling function; None leaves an option at that function's own default (see earmark.pooling.create)."""
+
+    name: str = "power"
+    axis: str | None = None
+    initial: float | None = None
+    penalty: float | None = None
+    constraint: str | None = None
+    shared: bool | None = None
+    n_frames: int | None = None
+    inner: str | None = None
+    groups: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The loop."""
+
+    epochs: int = 40
+    batch_seconds: float = 320.0  # of audio, padding included, in one batch: the bound on memory; 32 clips of 10 s
+    piece_seconds: float = 60.0  # longer clips pass through the network in pieces of this length
+    context_seconds: float = 2.0  # heard on both sides of a piece and then thrown away
+    balance: str = "classes"  # classes: rare classes are drawn as often as common ones | none: every clip once an epoch
+    learning_rate: float = 1e-3
+    pooling_learning_rate_factor: float = 1.0  # the pooling parameters learn this many times faster
+    warmup_epochs: float = 0.5  # the learning rate rises from 0, then falls along a cosine
+    gradient_clip: float = 5.0  # largest norm of the gradient; 0: off
+    holdout_fraction: float = 0.15  # of the groups (or clips), when no column says what is held out
+    validate_every_epochs: int = 1
+    select: str = "f1"  # f1: best held-out macro clip F1 | loss: lowest held-out loss | last
+    checkpoint_seconds: float = 60.0  # a checkpoint at least this often, besides the one after each epoch
+    snapshot_epochs: tuple[int, ...] = ()  # epochs after which a copy is kept in snapshots/
+    loss: str = "log"  # log: on log y^c and log(1 - y^c), no clamp | clamped: y^c clamped to [1e-7, 1 - 1e-7]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        checks.number("training.epochs", self.epochs, at_least=1)
+        for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
+            checks.number(f"training.{name}", getattr(self, name), above=0)
+        for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed"):
+            checks.number(f"training.{name}", getattr(self, name), at_least=0)
+        checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
+        checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1)
+        checks.choice("training.balance", self.balance, ("classes", "none"))
+        checks.choice("training.select", self.select, ("f1", "loss", "last"))
+        checks.choice("training.loss", self.loss, ("log", "clamped"))
+
+
+@dataclass(frozen=True)
+class AugmentConfig:
+    """Changes to training clips, drawn anew each time. All are off unless set."""
+
+    time_shift_seconds: float = 0.0  # standard deviation of a circular shift inside the clip
+    mixup: float = 0.0  # alpha of the beta distribution that mixes two clips and their tags
+    n_mel_masks: int = 0
+    mel_mask_bands: int = 8  # a mask hides up to this many neighbouring bands
+    n_time_masks: int = 0
+    time_mask_seconds: float = 0.2  # keep it short: a mask that hides the only event makes the tag a lie
+    gain_db: float = 0.0  # standard deviation of a change in loudness
+
+    def __post_init__(self) -> None:
+        for entry in dataclasses.fields(self):
+            checks.number(f"augment.{entry.name}", getattr(self, entry.name), at_least=0)
+
+
+@dataclass(frozen=True)
+class DecodingConfig:
+    """How frame probabilities become events (earmark.detection.decoding)."""
+
+    mode: str = "tuned"  # fixed: threshold 0.5 | duration: windows from mean_seconds | tuned: on the held-out clips
+    threshold: float = 0.5  # in modes fixed and duration, and where a class cannot be tuned
+    median_seconds: float = 0.0
+    max_gap_seconds: float = 0.0
+    min_event_seconds: float = 0.0
+    mean_seconds: tuple[float, ...] | None = None  # mode duration: how long events last, per class in sorted order
+
+    def __post_init__(self) -> None:
+        if (self.mode == "duration") != (self.mean_seconds is not None):
+            raise ValueError(
+                "decoding.mean_seconds must be given in mode 'duration' and only there,"
+                f" got mode {self.mode!r} and mean_seconds {self.mean_seconds}"
+            )
+        checks.choice("decoding.mode", self.mode, ("fixed", "duration", "tuned"))
+        checks.number("decoding.threshold", self.threshold, above=0, at_most=1)
+        for name in ("median_seconds", "max_gap_seconds", "min_event_seconds"):
+            checks.number(f"decoding.{name}", getattr(self, name), at_least=0)
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of a run, one TOML table each."""
+
+    features: FeatureConfig = field(default_factory=FeatureConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    pooling: PoolingConfig = field(default_factory=PoolingConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    augment: AugmentConfig = field(default_factory=AugmentConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)

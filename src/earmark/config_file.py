@@ -1,0 +1,141 @@
+"""Configurations on disk: TOML in, TOML out, and no key that goes nowhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from earmark import checks
+from earmark.config import Config
+
+
+def read_config(path: Path | str | None, *, overrides: Sequence[str] = ()) -> Config:
+    """Return the configuration in a TOML file (None: the defaults), changed by ``section.key=value`` overrides.
+
+    Raises:
+        ValueError: for an unknown section or key, with the nearest known one, or a value of the wrong type.
+
+    Example:
+        >>> read_config(None, overrides=["training.epochs=3", "pooling.name=linear"]).training.epochs
+        3
+        >>> read_config(None, overrides=["training.learnig_rate=1"])
+        Traceback (most recent call last):
+        ...
+        ValueError: --set training.learnig_rate=1 [training]: unknown key 'learnig_rate' - did you mean 'learning_rate'?
+    """
+    config = Config()
+    if path is not None:
+        try:
+            content = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise ValueError(f"{path}: cannot be read as a configuration: {error.strerror}") from error
+        config = from_toml(content, where=str(path))
+    for override in overrides:
+        config = change(config, _parse_override(override), where=f"--set {override}")
+    return config
+
+
+def from_toml(content: str, *, where: str) -> Config:
+    """Return the defaults changed by TOML text; `where` begins every error message.
+
+    Example:
+        >>> from_toml("[training]\\nepochs = 3", where="run.toml").training.epochs
+        3
+    """
+    try:
+        tables = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{where}: is not valid TOML: {error}") from error
+    return change(Config(), tables, where=where)
+
+
+def change(config: Config, tables: Mapping[str, object], *, where: str) -> Config:
+    """Return `config` with the values in `tables` (section to key to value); `where` begins every error message."""
+    sections = {entry.name: getattr(config, entry.name) for entry in dataclasses.fields(config)}
+    for section, values in tables.items():
+        if section not in sections:
+            hint = checks.did_you_mean(section, sections)
+            raise ValueError(f"{where}: unknown section [{section}] (there are: {', '.join(sections)}){hint}")
+        if not isinstance(values, Mapping):
+            raise ValueError(f"{where}: [{section}] must be a table, got {values!r} - is the key outside its section?")
+        sections[section] = _change_section(sections[section], values, f"{where} [{section}]")
+    return Config(**sections)
+
+
+def to_toml(config: Config) -> str:
+    """Return the complete configuration as TOML; `read_config` of it gives the same configuration again.
+
+    Example:
+        >>> to_toml(Config()).splitlines()[:2]
+        ['[features]', 'sample_rate = 16000']
+    """
+    lines = []
+    for section in dataclasses.fields(config):
+        values = getattr(config, section.name)
+        lines.append(f"[{section.name}]")
+        for entry in dataclasses.fields(values):
+            value = getattr(values, entry.name)
+            # TOML has no null; a key left out is None, since None is the default wherever it is allowed.
+            if value is not None:
+                lines.append(f"{entry.name} = {_toml_value(value)}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _change_section(section: typing.Any, values: Mapping[str, object], where: str) -> typing.Any:
+    """The section's dataclass with checked new values."""
+    hints = typing.get_type_hints(type(section))
+    new = {}
+    for key, value in values.items():
+        if key not in hints:
+            raise ValueError(f"{where}: unknown key {key!r}{checks.did_you_mean(key, hints)}")
+        new[key] = _converted(value, hints[key], f"{where}: {key}")
+    try:
+        return dataclasses.replace(section, **new)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _converted(value: object, hint: typing.Any, where: str) -> object:
+    """The TOML value as the field's type."""
+    if isinstance(hint, types.UnionType):  # X | None
+        hint = next(option for option in typing.get_args(hint) if option is not types.NoneType)
+    if typing.get_origin(hint) is tuple:
+        if not isinstance(value, list):
+            raise ValueError(f"{where} must be a list such as [1, 2], got {value!r}")
+        return tuple(_converted(item, typing.get_args(hint)[0], where) for item in value)
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is not hint:
+        kinds = {int: "a whole number", float: "a number", str: "a text in quotes", bool: "true or false"}
+        raise ValueError(f"{where} must be {kinds[hint]}, got {value!r}")
+    return value
+
+
+def _parse_override(override: str) -> dict[str, object]:
+    """``section.key=value`` as nested tables; a value that is not TOML by itself is a text."""
+    path, equals, text = override.partition("=")
+    section, dot, key = path.strip().partition(".")
+    if not (equals and dot and key):
+        raise ValueError(f"--set must look like section.key=value, got {override!r}")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()
+    return {section: {key: value}}
+
+
+def _toml_value(value: object) -> str:
+    """One value in TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(_toml_value(item) for item in value)}]"
+    if isinstance(value, str):
+        return json.dumps(value)  # JSON's escapes are TOML's
+    return repr(value)

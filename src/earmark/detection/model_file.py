@@ -1,0 +1,137 @@
+"""What an exported model file says about itself, and how it is opened. Torch is not needed for any of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+
+from earmark.detection.settings import Decoding
+from earmark.timeline import Timeline
+
+METADATA_KEY = "earmark"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """Everything detection needs besides the network itself.
+
+    Args:
+        classes: names, in the order of the network's output.
+        timeline: sample rate, and the grid of the output frames.
+        decoding: how frame probabilities become events.
+        pooling: name of the pooling function.
+        pooling_parameter: what its trained parameter is called, ``"n"`` or ``"alpha"``; None when it has none.
+        pooling_values: that parameter per class.
+        piece_seconds: long recordings are detected in pieces of this length.
+        context_seconds: heard on both sides of a piece, and thrown away.
+        clip_seconds: length of the clips the network learned from, over which tags are given.
+        version: of earmark that exported it.
+        card: what it was trained on.
+    """
+
+    classes: tuple[str, ...]
+    timeline: Timeline
+    decoding: Decoding
+    pooling: str
+    pooling_parameter: str | None
+    pooling_values: tuple[float, ...] | None
+    piece_seconds: float
+    context_seconds: float
+    clip_seconds: float
+    version: str
+    card: dict[str, Any]
+
+    @property
+    def tag_rule(self) -> str:
+        """How scores weigh frames in a tag: ``"max"`` or ``"softmax"`` (earmark.detection.tags)."""
+        return "max" if self.pooling == "max" else "softmax"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "format": _FORMAT,
+            "version": self.version,
+            "classes": list(self.classes),
+            "sample_rate": self.timeline.sample_rate,
+            "hop_samples": self.timeline.hop_samples,
+            "decoding": self.decoding.to_dict(),
+            "pooling": self.pooling,
+            "pooling_parameter": self.pooling_parameter,
+            "pooling_values": None if self.pooling_values is None else list(self.pooling_values),
+            "piece_seconds": self.piece_seconds,
+            "context_seconds": self.context_seconds,
+            "clip_seconds": self.clip_seconds,
+            "card": self.card,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> ModelInfo:
+        """Return what `to_dict` wrote."""
+        pooling_values = values["pooling_values"]
+        return cls(
+            classes=tuple(values["classes"]),
+            timeline=Timeline(values["sample_rate"], values["hop_samples"]),
+            decoding=Decoding.from_dict(values["decoding"]),
+            pooling=values["pooling"],
+            pooling_parameter=values["pooling_parameter"],
+            pooling_values=None if pooling_values is None else tuple(pooling_values),
+            piece_seconds=values["piece_seconds"],
+            context_seconds=values["context_seconds"],
+            clip_seconds=values["clip_seconds"],
+            version=values["version"],
+            card=values["card"],
+        )
+
+
+def open_model(path: Path | str, *, n_threads: int = 1) -> tuple[onnxruntime.InferenceSession, ModelInfo]:
+    """Return the network, ready to run, and what its file says about it.
+
+    Args:
+        path: an ``.onnx`` file that `earmark export` wrote.
+        n_threads: of one run of the network.
+
+    Raises:
+        ValueError: when the file is not there, not ONNX, not one of ours, or from a later version.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"{file}: there is no such model file - train one with earmark train, then earmark export it")
+    if file.suffix == ".safetensors":
+        raise ValueError(f"{file}: is a model for training - make one for detection with: earmark export RUN FILE.onnx")
+    try:
+        session = onnxruntime.InferenceSession(
+            str(file), session_options(n_threads), providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # onnxruntime's own exceptions share no base class of their own
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{file}: is no readable ONNX file ({reason}) - is it damaged or cut short?") from error
+    metadata = session.get_modelmeta().custom_metadata_map
+    if METADATA_KEY not in metadata:
+        raise ValueError(f"{file}: is an ONNX file, but not one that earmark export wrote")
+    values = json.loads(metadata[METADATA_KEY])
+    if values["format"] > _FORMAT:
+        raise ValueError(
+            f"{file}: was exported by earmark {values['version']}, which is newer than this one - upgrade earmark"
+        )
+    return session, ModelInfo.from_dict(values)
+
+
+def session_options(n_threads: int) -> onnxruntime.SessionOptions:
+    """Return options with a fixed number of threads that sleep while they wait.
+
+    Example:
+        >>> session_options(2).intra_op_num_threads
+        2
+    """
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = n_threads
+    options.inter_op_num_threads = 1
+    # Spinning threads take the processor from the readers and the other workers.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3
+    return options

@@ -1,0 +1,190 @@
+"""From a trained network to one ONNX file: waveform in, frame probabilities and pooling scores out.
+
+Features, network and, in the file's metadata, classes, decoding and everything else detection needs. The file is
+checked against torch, on audio of several lengths, before anybody sees it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+import earmark
+from earmark.config import Config
+from earmark.detection.model_file import METADATA_KEY, ModelInfo, session_options
+from earmark.detection.settings import Decoding
+from earmark.files import write_atomic
+from earmark.models.crnn import Network
+from earmark.models.features import LogMel
+from earmark.pooling.hierarchical import Hierarchical
+from earmark.pooling.maximum import Max
+from earmark.timeline import Timeline
+
+# Two implementations of the same float32 arithmetic, summed in another order.
+_LARGEST_DIFFERENCE = 1e-4
+
+
+class DeployedNetwork(nn.Module):
+    """A network with its features in front, as it is exported: (batch, samples) of audio in.
+
+    Args:
+        network: trained.
+
+    Example:
+        >>> from earmark.config import Config
+        >>> deployed = DeployedNetwork(Network(Config(), ["cat", "dog"])).eval()
+        >>> frame_probs, scores = deployed(torch.zeros(1, 16000))
+        >>> frame_probs.shape, scores.shape     # (batch, frames, classes), 40 ms frames
+        (torch.Size([1, 25, 2]), torch.Size([1, 25, 2]))
+    """
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+        self.log_mel = LogMel(network.config.features)
+        self.unit = output_timeline(network.config).hop_samples
+
+    def forward(self, audio: Tensor) -> tuple[Tensor, Tensor]:
+        """Return frame probabilities and pooling scores, both (batch, frames, classes)."""
+        # Filled up with silence to whole output frames, as training clips are.
+        audio = functional.pad(audio, (0, (self.unit - audio.shape[1] % self.unit) % self.unit))
+        n_frames = audio.shape[1] // self.unit * self.network.crnn.time_reduction
+        output = self.network(self.log_mel(audio)[:, :n_frames])
+        if isinstance(self.network.pool, Max):
+            # Which frame is the best depends on all others; a part of a recording can only say how good its own are.
+            scores = output.logits
+        else:
+            scores = self.network.pool.scores(output.logits, None, output.hidden)
+        return torch.sigmoid(output.logits), scores
+
+
+def export_onnx(
+    path: Path,
+    network: Network,
+    *,
+    decoding: Decoding,
+    clip_seconds: float,
+    card: dict[str, Any],
+    piece_seconds: float = 60.0,
+    context_seconds: float = 4.0,
+) -> float:
+    """Write the network to `path` and return the largest difference from torch that was found.
+
+    Args:
+        path: ends in ``.onnx``.
+        network: trained; it is set to evaluation mode.
+        decoding: how its frame probabilities become events.
+        clip_seconds: length of the clips it was trained on, over which tags are given.
+        card: what it was trained on.
+        piece_seconds: long recordings are detected in pieces of this length.
+        context_seconds: heard on both sides of a piece.
+
+    Raises:
+        ValueError: when a frame of the model depends on the whole recording, or the exported file differs from torch.
+    """
+    _refuse_if_not_local(network)
+    network = network.cpu().eval()
+    deployed = DeployedNetwork(network).eval()
+    timeline = output_timeline(network.config)
+    values = network.pool.parameter_values()
+    info = ModelInfo(
+        classes=network.classes,
+        timeline=timeline,
+        decoding=decoding,
+        pooling=network.pool.name,
+        pooling_parameter=network.pool.parameter_name,
+        pooling_values=None if values is None else tuple(values.tolist()),
+        piece_seconds=piece_seconds,
+        context_seconds=context_seconds,
+        clip_seconds=clip_seconds,
+        version=earmark.__version__,
+        card=card,
+    )
+    content = _onnx_bytes(deployed, timeline)
+    model = onnx.load_from_string(content)
+    onnx.helper.set_model_props(model, {METADATA_KEY: json.dumps(info.to_dict())})
+    content = model.SerializeToString()
+    difference = _largest_difference(content, deployed, timeline)
+    if not difference <= _LARGEST_DIFFERENCE:
+        raise ValueError(
+            f"the exported network differs from torch by {difference:.2g} (at most {_LARGEST_DIFFERENCE:g} is"
+            " rounding), so it was not written - please report this with the versions of torch and onnxruntime"
+        )
+    write_atomic(path, content)
+    return difference
+
+
+def output_timeline(config: Config) -> Timeline:
+    """Return the grid of the network's output frames."""
+    return Timeline(config.features.sample_rate, config.features.hop_samples).coarser(config.model.time_reduction)
+
+
+def _refuse_if_not_local(network: Network) -> None:
+    """A deployed model must say the same about a moment whatever else the recording holds."""
+    if network.config.features.dynamic_range_db is not None:
+        raise ValueError(
+            "features.dynamic_range_db makes every frame depend on the loudest moment of the recording, which a"
+            " deployed model must not - train without it to export"
+        )
+    if isinstance(network.pool, Hierarchical):
+        raise ValueError(
+            "hierarchical pooling weighs a frame by its place in a clip of nominal length, so its tags of other"
+            " recordings are not defined - train with its inner function to export"
+        )
+
+
+def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
+    """The graph, with dynamic batch and length."""
+    buffer = io.BytesIO()
+    # Not a whole number of frames, so that the filling-up is part of the trace.
+    example = torch.zeros(1, 25 * timeline.hop_samples + 1)
+    with warnings.catch_warnings(), torch.no_grad():
+        # The exporter that follows the graph's dynamo form cannot yet make time dynamic through a bidirectional GRU;
+        # this one can, and warns that it is the older of the two.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            deployed,
+            (example,),
+            buffer,
+            dynamo=False,
+            opset_version=17,
+            input_names=["audio"],
+            output_names=["frame_probs", "scores"],
+            dynamic_axes={
+                "audio": {0: "batch", 1: "samples"},
+                "frame_probs": {0: "batch", 1: "frames"},
+                "scores": {0: "batch", 1: "frames"},
+            },
+        )
+    return buffer.getvalue()
+
+
+def _largest_difference(content: bytes, deployed: DeployedNetwork, timeline: Timeline) -> float:
+    """Between onnxruntime and torch, on noise and silence of several lengths and batch sizes."""
+    session = onnxruntime.InferenceSession(content, session_options(1), providers=["CPUExecutionProvider"])
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for n_clips, n_samples in ((1, 1), (1, 7 * timeline.hop_samples), (3, 10 * timeline.sample_rate + 1)):
+        loudness = 10.0 ** rng.uniform(-4, 0, (n_clips, 1))
+        audio = (loudness * rng.standard_normal((n_clips, n_samples))).astype(np.float32)
+        audio[:, n_samples // 2 :] = 0
+        found = session.run(None, {"audio": audio})
+        with torch.no_grad():
+            expected = deployed(torch.from_numpy(audio))
+        for ours, torchs in zip(found, expected, strict=True):
+            if ours.shape != torchs.shape:
+                return float("inf")
+            # Scores are compared as the weights they become.
+            scale = np.maximum(1.0, np.abs(torchs.numpy()))
+            largest = max(largest, float(np.max(np.abs(ours - torchs.numpy()) / scale)))
+    return largest

@@ -1,0 +1,118 @@
+"""Changes to training clips, drawn anew each time; what a batch says about its tags stays true."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from earmark.config import AugmentConfig
+from earmark.timeline import Timeline
+from earmark.training.batch import Batch
+
+
+def augment(
+    batch: Batch, config: AugmentConfig, *, fill: Tensor, timeline: Timeline, rng: np.random.Generator
+) -> Batch:
+    """Return the batch with every change that is switched on: shift, gain, mixup, masks, in this order.
+
+    Args:
+        batch: log-mel features and tags.
+        config: which changes, and how strong.
+        fill: (mels,), what stands under a mask; the training mean, which is zero after normalisation.
+        timeline: of the feature frames.
+        rng: source of randomness.
+    """
+    if config.time_shift_seconds > 0:
+        batch = time_shift(batch, config.time_shift_seconds / timeline.hop_seconds, rng)
+    if config.gain_db > 0:
+        batch = gain(batch, config.gain_db, rng)
+    if config.mixup > 0:
+        batch = mixup(batch, config.mixup, rng)
+    if config.n_mel_masks > 0 or config.n_time_masks > 0:
+        longest_mask = round(config.time_mask_seconds / timeline.hop_seconds)
+        batch = masks(batch, config, fill=fill, longest_time_mask_frames=longest_mask, rng=rng)
+    return batch
+
+
+def time_shift(batch: Batch, deviation_frames: float, rng: np.random.Generator) -> Batch:
+    """Return every clip rolled by a normal number of frames; what leaves at its end comes back at its beginning.
+
+    A clip rolls inside its own length: no padding ever moves into it.
+    """
+    features = batch.features.clone()
+    for row, length in enumerate(_lengths(batch)):
+        shift = round(rng.normal(0.0, deviation_frames))
+        features[row, :length] = torch.roll(features[row, :length], shift, dims=0)
+    return Batch(features, batch.mask, batch.tags, batch.tags_known, batch.filenames)
+
+
+def gain(batch: Batch, deviation_db: float, rng: np.random.Generator) -> Batch:
+    """Return every clip louder or quieter by a normal number of decibels."""
+    decibels = torch.from_numpy(rng.normal(0.0, deviation_db, len(batch.features))).float()
+    # Features are natural logarithms of energy.
+    shift = (decibels * math.log(10) / 10).to(batch.features.device)
+    return Batch(batch.features + shift[:, None, None], batch.mask, batch.tags, batch.tags_known, batch.filenames)
+
+
+def mixup(batch: Batch, alpha: float, rng: np.random.Generator) -> Batch:
+    """Return each clip mixed with another of the batch, energies and tags in the same proportion.
+
+    The proportion is drawn from Beta(alpha, alpha) and the larger share stays with the clip itself. Energies are
+    added, not logarithms, as sounds are in air. A class is known of a mixture when it is known of both clips.
+    """
+    n_clips = len(batch.features)
+    partner = torch.from_numpy(rng.permutation(n_clips))
+    share = rng.beta(alpha, alpha, n_clips)
+    share = torch.from_numpy(np.maximum(share, 1 - share)).float().to(batch.features.device)
+    own = _real_energy_logs(batch)
+    features = torch.logaddexp(own + torch.log(share)[:, None, None], own[partner] + torch.log1p(-share)[:, None, None])
+    # Frames that are padding in both clips hold the logarithm of nothing.
+    features = torch.where(torch.isfinite(features), features, 0.0)
+    mask = None if batch.mask is None else batch.mask | batch.mask[partner]
+    tags = share[:, None] * batch.tags + (1 - share[:, None]) * batch.tags[partner]
+    known = batch.tags_known & batch.tags_known[partner]
+    return Batch(features, mask, tags, known, batch.filenames)
+
+
+def masks(
+    batch: Batch, config: AugmentConfig, *, fill: Tensor, longest_time_mask_frames: int, rng: np.random.Generator
+) -> Batch:
+    """Return every clip with random mel bands and short moments hidden."""
+    features = batch.features.clone()
+    n_mels = features.shape[2]
+    for row, length in enumerate(_lengths(batch)):
+        for _ in range(config.n_mel_masks):
+            begin, end = _span(n_mels, config.mel_mask_bands, rng)
+            features[row, :, begin:end] = fill[begin:end]
+        for _ in range(config.n_time_masks):
+            begin, end = _span(length, longest_time_mask_frames, rng)
+            features[row, begin:end] = fill
+    return Batch(features, batch.mask, batch.tags, batch.tags_known, batch.filenames)
+
+
+def _span(size: int, longest: int, rng: np.random.Generator) -> tuple[int, int]:
+    """A random stretch of at most `longest` inside `size`."""
+    length = int(rng.integers(0, min(longest, size) + 1))
+    begin = int(rng.integers(0, size - length + 1))
+    return begin, begin + length
+
+
+def _lengths(batch: Batch) -> list[int]:
+    """Real feature frames of each clip."""
+    n_frames = batch.features.shape[1]
+    if batch.mask is None:
+        return [n_frames] * len(batch.features)
+    reduction = n_frames // batch.mask.shape[1]
+    return [int(n) * reduction for n in batch.mask.sum(dim=1)]
+
+
+def _real_energy_logs(batch: Batch) -> Tensor:
+    """The features with no energy at all, log 0, in the padding."""
+    if batch.mask is None:
+        return batch.features
+    reduction = batch.features.shape[1] // batch.mask.shape[1]
+    real = batch.mask.repeat_interleave(reduction, dim=1)
+    return torch.where(real[:, :, None], batch.features, -torch.inf)

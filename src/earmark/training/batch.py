@@ -1,0 +1,69 @@
+"""One batch: features, what is real in them, and what is known of each clip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from earmark.training.clips import ClipSet
+from earmark.training.feature_store import FeatureStore
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Clips of about the same length, padded to the longest.
+
+    Args:
+        features: float32 (batch, frames, mels).
+        mask: bool (batch, output frames), true where a frame is real; None when all are.
+        tags: float32 (batch, classes), 0 or 1, or between for mixed clips.
+        tags_known: bool (batch, classes); a loss looks nowhere else.
+        filenames: one per clip, for messages.
+    """
+
+    features: Tensor
+    mask: Tensor | None
+    tags: Tensor
+    tags_known: Tensor
+    filenames: tuple[str, ...]
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        return Batch(
+            self.features.to(device),
+            None if self.mask is None else self.mask.to(device),
+            self.tags.to(device),
+            self.tags_known.to(device),
+            self.filenames,
+        )
+
+
+def collate(clips: ClipSet, store: FeatureStore, indices: Sequence[int], *, time_reduction: int) -> Batch:
+    """Return the clips at `indices` as one batch.
+
+    Args:
+        clips: what is known of each clip.
+        store: their features, in the same order.
+        indices: which clips.
+        time_reduction: feature frames per output frame; every clip is a multiple of it long.
+    """
+    lengths = store.lengths[list(indices)]
+    longest = int(lengths.max())
+    features = np.zeros((len(indices), longest, store.frames.shape[1]), np.float32)
+    for row, index in enumerate(indices):
+        features[row, : lengths[row]] = store.clip(index)
+    mask = None
+    if (lengths < longest).any():
+        output_frames = torch.arange(longest // time_reduction)
+        mask = output_frames[None, :] < torch.from_numpy(lengths // time_reduction)[:, None]
+    return Batch(
+        torch.from_numpy(features),
+        mask,
+        torch.from_numpy(clips.tags[list(indices)].astype(np.float32)),
+        torch.from_numpy(clips.known[list(indices)]),
+        tuple(clips.clips[i].filename for i in indices),
+    )

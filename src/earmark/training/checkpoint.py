@@ -1,0 +1,147 @@
+"""A training run on disk: one safetensors file with weights, optimiser and everything else it takes to go on.
+
+Never a pickle. The file is written beside the old one and renamed, so there is always a whole one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+import earmark
+from earmark import config_file
+from earmark.files import write_atomic
+from earmark.models.crnn import Network
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands.
+
+    Args:
+        step: optimiser steps done.
+        epoch: epochs done, whole ones.
+        step_in_epoch: steps done of the epoch under way.
+        best_figure: of the held-out figure that selects the best epoch; larger is better.
+        best_epoch: the epoch it comes from; 0 before the first.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    step_in_epoch: int = 0
+    best_figure: float = float("-inf")
+    best_epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint as read from disk."""
+
+    network: Network
+    optimiser: dict[str, Tensor]
+    progress: Progress
+    decoding: dict[str, object] | None
+    card: dict[str, object]
+
+
+def save_checkpoint(
+    path: Path,
+    network: Network,
+    *,
+    optimiser: torch.optim.Adam | None,
+    progress: Progress,
+    decoding: dict[str, object] | None = None,
+    card: dict[str, object] | None = None,
+) -> None:
+    """Write everything to `path` atomically.
+
+    Args:
+        path: ends in ``.safetensors``.
+        network: weights, classes and configuration.
+        optimiser: its moments, so that training can go on; None for a finished model.
+        progress: where the run stands.
+        decoding: how frame probabilities become events, once that is known.
+        card: what the model was trained on, in plain words and figures.
+    """
+    tensors = {f"network/{name}": value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    if optimiser is not None:
+        tensors.update(_optimiser_tensors(network, optimiser))
+    about = {
+        "format": _FORMAT,
+        "version": earmark.__version__,
+        "classes": network.classes,
+        "config": config_file.to_toml(network.config),
+        "progress": {**vars(progress), "best_figure": _finite_or_none(progress.best_figure)},
+        "decoding": decoding,
+        "card": {} if card is None else card,
+    }
+    write_atomic(path, safetensors.torch.save(tensors, metadata={"earmark": json.dumps(about)}))
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Return the checkpoint at `path`, its network on the CPU and in training mode.
+
+    Raises:
+        ValueError: when the file is no checkpoint of ours, is damaged, or comes from a later version.
+    """
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+        tensors = safetensors.torch.load_file(path)
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: there is no such model file") from error
+    except (safetensors.SafetensorError, OSError) as error:
+        raise ValueError(f"{path}: is no readable safetensors file ({error}) - is it damaged?") from error
+    if metadata is None or "earmark" not in metadata:
+        raise ValueError(f"{path}: is a safetensors file, but not one of earmark's models")
+    about = json.loads(metadata["earmark"])
+    if about["format"] > _FORMAT:
+        raise ValueError(
+            f"{path}: was written by earmark {about['version']}, which is newer than this one"
+            f" ({earmark.__version__}) - upgrade earmark"
+        )
+    config = config_file.from_toml(about["config"], where=str(path))
+    network = Network(config, about["classes"])
+    state = {name.removeprefix("network/"): value for name, value in tensors.items() if name.startswith("network/")}
+    network.load_state_dict(state)
+    best = about["progress"]["best_figure"]
+    progress = Progress(**{**about["progress"], "best_figure": float("-inf") if best is None else best})
+    optimiser = {name: value for name, value in tensors.items() if name.startswith("optimiser/")}
+    return Checkpoint(network, optimiser, progress, about["decoding"], about["card"])
+
+
+def restore_optimiser(optimiser: torch.optim.Adam, network: Network, saved: dict[str, Tensor]) -> None:
+    """Put the saved moments back into a new optimiser over the same network."""
+    for name, parameter in network.named_parameters():
+        state = {key: saved[f"optimiser/{name}/{key}"] for key in ("step", "exp_avg", "exp_avg_sq")}
+        optimiser.state[parameter] = {
+            "step": state["step"],
+            "exp_avg": state["exp_avg"].to(parameter.device),
+            "exp_avg_sq": state["exp_avg_sq"].to(parameter.device),
+        }
+
+
+def _optimiser_tensors(network: Network, optimiser: torch.optim.Adam) -> dict[str, Tensor]:
+    """Adam's moments under the names of their parameters; a parameter not stepped yet starts at zero."""
+    tensors = {}
+    for name, parameter in network.named_parameters():
+        state = optimiser.state.get(parameter)
+        if not state:
+            zeros = torch.zeros_like(parameter, device="cpu")
+            state = {"step": torch.tensor(0.0), "exp_avg": zeros, "exp_avg_sq": zeros.clone()}
+        for key in ("step", "exp_avg", "exp_avg_sq"):
+            tensors[f"optimiser/{name}/{key}"] = state[key].detach().cpu().contiguous()
+    return tensors
+
+
+def _finite_or_none(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if abs(value) != float("inf") else None

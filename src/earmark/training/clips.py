@@ -1,0 +1,158 @@
+"""Which clips there are to learn from, what is known of each, and which are held out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark import checks
+from earmark.labels.weak import WeakClip
+
+
+@dataclass(frozen=True)
+class ClipSet:
+    """Clips with what is known of them; everything has one entry per clip, in the same order.
+
+    Args:
+        classes: names of the classes.
+        clips: filename, span and origin of each.
+        tags: bool (clips, classes), true where a clip is tagged with a class.
+        known: bool (clips, classes), false where nobody listened for a class; a loss never looks there.
+        groups: what belongs together and is never split; the file itself when nothing else is said.
+        held_out: bool (clips,), true for clips that are never trained on.
+    """
+
+    classes: tuple[str, ...]
+    clips: tuple[WeakClip, ...]
+    tags: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    groups: tuple[str, ...]
+    held_out: NDArray[np.bool_]
+
+    def only(self, indices: Sequence[int] | NDArray[np.intp]) -> ClipSet:
+        """The clips at `indices`, in that order."""
+        chosen = np.asarray(indices, dtype=np.intp)
+        return ClipSet(
+            self.classes,
+            tuple(self.clips[i] for i in chosen),
+            self.tags[chosen],
+            self.known[chosen],
+            tuple(self.groups[i] for i in chosen),
+            self.held_out[chosen],
+        )
+
+
+def clip_set(
+    clips: Sequence[WeakClip],
+    classes: Sequence[str],
+    *,
+    holdout_fraction: float,
+    split_column: str | None = None,
+    held_out_value: str | None = None,
+    group_column: str | None = None,
+    seed: int = 0,
+) -> ClipSet:
+    """Return the clips as arrays, with some held out: by a column, or by a hash that never cuts a group.
+
+    Args:
+        clips: as read from the label file.
+        classes: the classes to learn; a label outside them is an error.
+        holdout_fraction: share of the clips to hold out when `split_column` is None.
+        split_column: column of the label file that says which clips are held out.
+        held_out_value: its value for held-out clips.
+        group_column: column that says what belongs together (patient, site, recorder).
+        seed: another seed holds out other groups.
+
+    Raises:
+        ValueError: for an unknown label or column, or when nothing is left on one side.
+
+    Example:
+        >>> clips = [WeakClip(f"{i}.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for i in range(10)]
+        >>> clip_set(clips, ["cat", "dog"], holdout_fraction=0.2).held_out.sum()
+        2
+    """
+    if not clips:
+        raise ValueError("the label file lists no clips - nothing can be learned from it")
+    index = {label: i for i, label in enumerate(classes)}
+    tags = np.zeros((len(clips), len(classes)), dtype=bool)
+    known = np.ones_like(tags)
+    for row, clip in enumerate(clips):
+        checks.known_labels(sorted(clip.labels), classes, where=clip.where)
+        tags[row, [index[label] for label in clip.labels]] = True
+        if clip.known is not None:
+            known[row] = False
+            known[row, [index[label] for label in clip.known if label in index]] = True
+    groups = tuple(_column(clip, group_column, "--group") if group_column else clip.filename for clip in clips)
+    if split_column is None:
+        held_out = _hash_split(groups, holdout_fraction, seed)
+    else:
+        held_out = _column_split(clips, groups, split_column, held_out_value)
+    return ClipSet(tuple(classes), tuple(clips), tags, known, groups, held_out)
+
+
+def audio_path(audio_folder: Path, clip: WeakClip) -> Path:
+    """Return where a clip's recording lies: beside the others in the folder, or as an absolute path."""
+    return audio_folder / clip.filename
+
+
+def _column(clip: WeakClip, column: str, option: str) -> str:
+    """The clip's value in a column of the label file."""
+    if column not in clip.columns:
+        names = ", ".join(clip.columns) if clip.columns else "none besides the labels"
+        hint = checks.did_you_mean(column, clip.columns)
+        raise ValueError(f"{clip.where}: {option} names a column {column!r} that is not there (columns: {names}){hint}")
+    return clip.columns[column]
+
+
+def _hash_split(groups: Sequence[str], fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Groups in the order of their hash, held out until `fraction` of the clips is reached."""
+    if fraction == 0:
+        return np.zeros(len(groups), dtype=bool)
+    sizes = Counter(groups)
+    chosen: set[str] = set()
+    wanted, reached = fraction * len(groups), 0
+    for group in sorted(sizes, key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest()):
+        if reached >= wanted or len(chosen) == len(sizes) - 1:
+            break
+        chosen.add(group)
+        reached += sizes[group]
+    if not chosen:
+        raise ValueError(
+            f"all {len(groups)} clips belong to one group, {groups[0]!r}, so none can be held out"
+            " - set training.holdout_fraction=0, or name another group column"
+        )
+    return np.array([group in chosen for group in groups])
+
+
+def _column_split(
+    clips: Sequence[WeakClip], groups: Sequence[str], column: str, value: str | None
+) -> NDArray[np.bool_]:
+    """Held out where the column says so, with groups that stand on both sides refused."""
+    values = [_column(clip, column, "--split") for clip in clips]
+    if value is None:
+        raise ValueError(f"--held-out must say which value of column {column!r} is held out: {_some(values)}")
+    held_out = np.array([entry == value for entry in values])
+    if not held_out.any() or held_out.all():
+        which = "no" if not held_out.any() else "every"
+        raise ValueError(f"{which} clip has {value!r} in column {column!r} (its values are: {_some(values)})")
+    both = {g for g, out in zip(groups, held_out, strict=True) if out} & {
+        g for g, out in zip(groups, held_out, strict=True) if not out
+    }
+    if both:
+        raise ValueError(
+            f"column {column!r} cuts {len(both)} groups into training and held-out clips, for instance {min(both)!r}"
+            " - figures on them would flatter"
+        )
+    return held_out
+
+
+def _some(values: Sequence[str]) -> str:
+    """The distinct values, not more than ten."""
+    distinct = sorted(set(values))
+    return ", ".join(repr(v) for v in distinct[:10]) + (", ..." if len(distinct) > 10 else "")

@@ -1,0 +1,110 @@
+"""What the network says about clips it never learned from: the figures that select the best epoch, and thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from earmark.config import Config
+from earmark.detection.settings import ClassDecoding, Decoding, from_durations
+from earmark.detection.tuning import Tuned, tune_thresholds_from_tags
+from earmark.models.crnn import Network
+from earmark.training.batch import collate
+from earmark.training.clips import ClipSet
+from earmark.training.feature_store import FeatureStore
+from earmark.training.losses import tag_loss
+from earmark.training.sampling import cut_batches
+from earmark.training.weak import clip_log_probs, piece_and_context_frames
+
+
+@dataclass(frozen=True)
+class HeldOutFigures:
+    """How well the held-out clips are tagged.
+
+    Args:
+        loss: mean cross-entropy over what is known.
+        macro_f1: mean over classes of each class's F1 at its own best threshold; optimistic, but fair between epochs.
+        clip_probs: (clips, classes), in the order of the clips.
+    """
+
+    loss: float
+    macro_f1: float
+    clip_probs: NDArray[np.float64]
+
+
+def held_out_figures(
+    network: Network, clips: ClipSet, store: FeatureStore, indices: NDArray[np.intp], config: Config
+) -> HeldOutFigures:
+    """Return the figures on the clips at `indices`; the network is left in training mode."""
+    device = next(network.parameters()).device
+    reduction = config.model.time_reduction
+    log_y = np.zeros((len(indices), len(clips.classes)))
+    log_not_y = np.zeros_like(log_y)
+    row_of = {int(clip): row for row, clip in enumerate(indices)}
+    network.eval()
+    with torch.no_grad():
+        for batch_indices in cut_batches(
+            indices,
+            store.lengths,
+            max_frames=batch_frames(config),
+            max_together=piece_and_context_frames(config)[0],
+            rng=None,
+        ):
+            batch = collate(clips, store, batch_indices, time_reduction=reduction).to(device)
+            batch_log_y, batch_log_not_y = clip_log_probs(network, batch, config)
+            rows = [row_of[index] for index in batch_indices]
+            log_y[rows] = batch_log_y.cpu().numpy()
+            log_not_y[rows] = batch_log_not_y.cpu().numpy()
+    network.train()
+    tags, known = clips.tags[indices], clips.known[indices]
+    loss = tag_loss(
+        torch.from_numpy(log_y),
+        torch.from_numpy(log_not_y),
+        torch.from_numpy(tags.astype(np.float64)),
+        torch.from_numpy(known),
+    )
+    clip_probs = np.clip(np.exp(log_y), 0.0, 1.0)
+    tuned = tune_thresholds_from_tags(clip_probs, tags, known, start=Decoding.fixed(clips.classes))
+    macro_f1 = float(np.mean(list(tuned.f1.values()))) if tuned.f1 else 0.0
+    return HeldOutFigures(loss.item(), macro_f1, clip_probs)
+
+
+def choose_decoding(
+    config: Config, clips: ClipSet, indices: NDArray[np.intp], clip_probs: NDArray[np.float64]
+) -> Tuned:
+    """Return the decoding settings the configuration asks for; those to be tuned are tuned on the held-out clips.
+
+    Args:
+        config: mode and starting values.
+        clips: tags, and what of them is known.
+        indices: the held-out clips.
+        clip_probs: what the network says about them, (held-out clips, classes).
+    """
+    chosen = config.decoding
+    setting = ClassDecoding(
+        threshold=chosen.threshold,
+        median_seconds=chosen.median_seconds,
+        max_gap_seconds=chosen.max_gap_seconds,
+        min_event_seconds=chosen.min_event_seconds,
+        clip_threshold=chosen.threshold,
+    )
+    start = Decoding("fixed", clips.classes, (setting,) * len(clips.classes))
+    if chosen.mean_seconds is not None:
+        if len(chosen.mean_seconds) != len(clips.classes):
+            raise ValueError(
+                f"decoding.mean_seconds must have one entry per class, {len(clips.classes)}"
+                f" ({', '.join(clips.classes)}), got {len(chosen.mean_seconds)}"
+            )
+        durations = dict(zip(clips.classes, chosen.mean_seconds, strict=True))
+        start = from_durations(clips.classes, durations, threshold=chosen.threshold)
+    if chosen.mode != "tuned" or len(indices) == 0:
+        return Tuned(start, {}, clips.classes if chosen.mode == "tuned" else ())
+    return tune_thresholds_from_tags(clip_probs, clips.tags[indices], clips.known[indices], start=start)
+
+
+def batch_frames(config: Config) -> int:
+    """Return the bound on feature frames, padding included, in one batch."""
+    return max(1, round(config.training.batch_seconds * config.features.sample_rate / config.features.hop_samples))

@@ -1,0 +1,214 @@
+"""The training loop, to be read from top to bottom.
+
+Every random number is a function of the seed and of the epoch or step it is drawn for. So there is no random state to
+save: a run that is killed and resumed draws what it would have drawn, and ends with the same weights, bit for bit (on
+a CPU with the same number of threads).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from earmark.config import Config
+from earmark.files import write_atomic
+from earmark.models.crnn import Network
+from earmark.timeline import Timeline
+from earmark.training.augment import augment
+from earmark.training.batch import Batch, collate
+from earmark.training.checkpoint import Progress, save_checkpoint
+from earmark.training.clips import ClipSet
+from earmark.training.feature_store import FeatureStore
+from earmark.training.held_out import batch_frames, held_out_figures
+from earmark.training.log import RunLog, pooling_table
+from earmark.training.sampling import cut_batches, epoch_order
+from earmark.training.weak import piece_and_context_frames, weak_loss_terms
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What there is to learn from: clips, their features in the same order, and which are for what."""
+
+    clips: ClipSet
+    store: FeatureStore
+
+    @property
+    def training(self) -> NDArray[np.intp]:
+        """Indices of the clips to learn from."""
+        return np.flatnonzero(~self.clips.held_out)
+
+    @property
+    def held_out(self) -> NDArray[np.intp]:
+        """Indices of the clips that select the best epoch."""
+        return np.flatnonzero(self.clips.held_out)
+
+
+def train_network(
+    network: Network,
+    optimiser: torch.optim.Adam,
+    data: TrainingData,
+    config: Config,
+    *,
+    folder: Path,
+    progress: Progress,
+    card: dict[str, object],
+    on_row: Callable[[dict[str, Any]], None],
+) -> Progress:
+    """Train `network` in place from where `progress` stands to the last epoch, and return where it stands then.
+
+    Leaves in `folder`: log.jsonl, pooling.tsv, last.safetensors (to resume from), best.safetensors (by held-out
+    figure) and snapshots/.
+
+    Args:
+        network: on its device.
+        optimiser: from `new_optimiser`, restored when resuming.
+        data: clips and features.
+        config: everything else.
+        folder: the run's.
+        progress: where to begin.
+        card: travels in the checkpoints.
+        on_row: told every row of the log, for progress bars.
+    """
+    log = RunLog(folder / "log.jsonl", resume_step=progress.step, resume_epoch=progress.epoch)
+    largest_norm = config.training.gradient_clip if config.training.gradient_clip > 0 else math.inf
+    saved_at = time.monotonic()
+    network.train()
+    for epoch in range(progress.epoch + 1, config.training.epochs + 1):
+        plan = epoch_plan(data, config, epoch)
+        for index in range(progress.step_in_epoch, len(plan)):
+            step = progress.step + 1
+            batch = drawn_batch(network, data, plan[index], config, step)
+            _set_learning_rate(optimiser, config, epoch - 1 + index / len(plan))
+            terms = weak_loss_terms(network, batch, config)
+            loss = torch.stack(list(terms.values())).sum()
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            norm = nn.utils.clip_grad_norm_(network.parameters(), largest_norm)
+            _stop_if_not_finite(loss, norm, terms, batch, step, folder)
+            optimiser.step()
+            network.pool.project_()
+
+            progress = replace(progress, step=step, step_in_epoch=index + 1)
+            row = {"kind": "step", "step": step, "epoch": epoch, "of_epoch": round((index + 1) / len(plan), 4)}
+            row |= {"loss": loss.item(), **{name: term.item() for name, term in terms.items()}}
+            row |= {"gradient_norm": norm.item(), "learning_rate": optimiser.param_groups[0]["lr"]}
+            log.append(row)
+            on_row(row)
+            if time.monotonic() - saved_at > config.training.checkpoint_seconds:
+                save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
+                saved_at = time.monotonic()
+
+        progress = replace(progress, epoch=epoch, step_in_epoch=0)
+        row, progress = _epoch_row(network, data, config, progress)
+        log.append(row)
+        if network.pool.parameter_name is not None:
+            table = pooling_table(log.rows, network.classes, network.pool.parameter_name)
+            write_atomic(folder / "pooling.tsv", table)
+        if progress.best_epoch == epoch:
+            save_checkpoint(folder / "best.safetensors", network, optimiser=None, progress=progress, card=card)
+        if epoch in config.training.snapshot_epochs:
+            snapshot = folder / "snapshots" / f"epoch-{epoch:04d}.safetensors"
+            save_checkpoint(snapshot, network, optimiser=None, progress=progress, card=card)
+        # Last, because it is what a resumed run believes: everything it says must already be on disk.
+        save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
+        saved_at = time.monotonic()
+        on_row(row)
+    return progress
+
+
+def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:
+    """Return Adam over the network, with the pooling parameters in a group that has its own learning rate."""
+    pooling = list(network.pool.parameters())
+    pooling_ids = {id(parameter) for parameter in pooling}
+    others = [parameter for parameter in network.parameters() if id(parameter) not in pooling_ids]
+    rate, factor = config.training.learning_rate, config.training.pooling_learning_rate_factor
+    groups = [{"params": others, "factor": 1.0}]
+    if pooling:
+        groups.append({"params": pooling, "factor": factor})
+    return torch.optim.Adam(groups, lr=rate)
+
+
+def epoch_plan(data: TrainingData, config: Config, epoch: int) -> list[list[int]]:
+    """Return the batches of an epoch, as lists of clips; the same for the same seed and epoch."""
+    rng = np.random.default_rng([config.training.seed, 1, epoch])
+    training = data.training
+    order = training[epoch_order(data.clips.tags[training], balance=config.training.balance, rng=rng)]
+    return cut_batches(
+        order,
+        data.store.lengths,
+        max_frames=batch_frames(config),
+        max_together=piece_and_context_frames(config)[0],
+        rng=rng,
+    )
+
+
+def drawn_batch(network: Network, data: TrainingData, indices: list[int], config: Config, step: int) -> Batch:
+    """Return the batch of a step, augmented, on the network's device; also seeds torch for the step's dropout."""
+    rng = np.random.default_rng([config.training.seed, 2, step])
+    torch.manual_seed(int(rng.integers(2**62)))
+    batch = collate(data.clips, data.store, indices, time_reduction=config.model.time_reduction)
+    grid = Timeline(config.features.sample_rate, config.features.hop_samples)
+    batch = augment(batch, config.augment, fill=network.mean.cpu(), timeline=grid, rng=rng)
+    return batch.to(network.mean.device)
+
+
+def _set_learning_rate(optimiser: torch.optim.Adam, config: Config, epochs_done: float) -> None:
+    """Linear rise over the warm-up, then a cosine down to a hundredth."""
+    settings = config.training
+    if epochs_done < settings.warmup_epochs:
+        share = (epochs_done + 1e-3) / settings.warmup_epochs
+    else:
+        way = (epochs_done - settings.warmup_epochs) / max(settings.epochs - settings.warmup_epochs, 1e-9)
+        share = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * way))
+    for group in optimiser.param_groups:
+        group["lr"] = settings.learning_rate * group["factor"] * share
+
+
+def _epoch_row(
+    network: Network, data: TrainingData, config: Config, progress: Progress
+) -> tuple[dict[str, Any], Progress]:
+    """Held-out figures and pooling parameters after an epoch, and whether it is the best so far."""
+    row: dict[str, Any] = {"kind": "epoch", "step": progress.step, "epoch": progress.epoch}
+    values = network.pool.parameter_values()
+    row["pooling"] = None if values is None else [round(value, 6) for value in values.tolist()]
+    is_last = progress.epoch == config.training.epochs
+    due = progress.epoch % config.training.validate_every_epochs == 0 or is_last
+    if config.training.select == "last" or not len(data.held_out):
+        progress = replace(progress, best_epoch=progress.epoch)
+    if len(data.held_out) and due:
+        figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
+        row |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
+        figure = figures.macro_f1 if config.training.select == "f1" else -figures.loss
+        # Of equal figures the later epoch, which has seen more.
+        if config.training.select != "last" and figure >= progress.best_figure:
+            progress = replace(progress, best_figure=figure, best_epoch=progress.epoch)
+    row["best_epoch"] = progress.best_epoch
+    return row, progress
+
+
+def _stop_if_not_finite(
+    loss: Tensor, norm: Tensor, terms: dict[str, Tensor], batch: Batch, step: int, folder: Path
+) -> None:
+    """Stop before a NaN reaches the weights."""
+    if torch.isfinite(loss) and torch.isfinite(norm):
+        return
+    parts = ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
+    names = ", ".join(batch.filenames[:8])
+    if len(batch.filenames) > 8:
+        names += f" and {len(batch.filenames) - 8} more"
+    what = "loss" if not torch.isfinite(loss) else "gradient"
+    last = folder / "last.safetensors"
+    saved = f"the last good checkpoint is {last}" if last.exists() else "no checkpoint had been written yet"
+    raise ValueError(
+        f"the {what} is no longer a finite number at step {step} ({parts}, gradient norm {norm.item():g})"
+        f" on the clips {names}; {saved} - lower training.learning_rate, or look at these clips"
+    )

@@ -1,0 +1,252 @@
+"""A training run from label file to finished model: what `earmark train` does, as functions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from earmark import config_file
+from earmark.config import Config
+from earmark.files import write_atomic
+from earmark.labels.weak import WeakClip, classes_of, read_weak
+from earmark.models.crnn import Network
+from earmark.training.checkpoint import Progress, load_checkpoint, restore_optimiser, save_checkpoint
+from earmark.training.clips import ClipSet, clip_set
+from earmark.training.feature_store import FeatureStore, feature_store, statistics
+from earmark.training.held_out import choose_decoding, held_out_figures
+from earmark.training.loop import TrainingData, new_optimiser, train_network
+
+
+@dataclass(frozen=True)
+class Split:
+    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name."""
+
+    column: str | None = None
+    held_out_value: str | None = None
+    group_column: str | None = None
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Whom to tell how far things are; the command line draws its progress bars from this."""
+
+    on_clip: Callable[[int, int], None] = field(default=lambda done, total: None)  # features of clips
+    on_row: Callable[[dict[str, Any]], None] = field(default=lambda row: None)  # rows of the log
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a finished run left behind, besides its folder.
+
+    Args:
+        folder: the run's.
+        metrics: what metrics.json says.
+        failures: (where in the label file, filename, reason) of each clip that could not be read.
+        notes: (filename, remark) of each clip that could be read only in part.
+        untuned: classes whose threshold stayed as it was, because no held-out clip has them.
+    """
+
+    folder: Path
+    metrics: dict[str, Any]
+    failures: tuple[tuple[str, str, str], ...]
+    notes: tuple[tuple[str, str], ...]
+    untuned: tuple[str, ...]
+
+
+def train(
+    labels: Path,
+    *,
+    audio: Path,
+    out: Path,
+    config: Config,
+    split: Split | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    watch: Watch | None = None,
+) -> TrainingResult:
+    """Train a detector from tagged clips and leave it in the folder `out`.
+
+    Args:
+        labels: weak-label file, or a folder with one sub-folder per class.
+        audio: folder of the recordings.
+        out: the run's folder.
+        config: all settings.
+        split: how clips are held out.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
+        resume: go on with the run in `out`, if there is one.
+        watch: whom to tell how far things are.
+
+    Raises:
+        ValueError: for wrong labels or settings, when no clip at all can be read, or when the loss stops being finite.
+    """
+    split, watch = Split() if split is None else split, Watch() if watch is None else watch
+    chosen_device = choose_device(device)
+    clips = read_weak(labels)
+    card = {"clips": len(clips), "labels_digest": _digest(clips)}
+    _begin(out, config, resume=resume)
+    clips_of_run = clip_set(
+        clips,
+        classes_of(clips),
+        holdout_fraction=config.training.holdout_fraction,
+        split_column=split.column,
+        held_out_value=split.held_out_value,
+        group_column=split.group_column,
+        seed=config.training.seed,
+    )
+    store = feature_store(out / "cache", clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips)))
+    data = training_data(clips_of_run, store)
+
+    network, optimiser, progress = _start_or_resume(out, data, config, chosen_device, card, resume=resume)
+    progress = train_network(
+        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row
+    )
+    metrics, untuned = _finish(out, data, config, chosen_device, progress)
+    shutil.rmtree(out / "cache")
+    return TrainingResult(out, metrics, store.failures, store.notes, untuned)
+
+
+def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
+    """Return the clips that could be read, beside their features.
+
+    Raises:
+        ValueError: when one side, training or held out, has nothing left or a class has no training clip.
+    """
+    readable = clips.only(store.kept)
+    if clips.held_out.any() and not readable.held_out.any():
+        raise ValueError("none of the held-out clips could be read - are they in another folder than the rest?")
+    training = ~readable.held_out
+    if not training.any():
+        raise ValueError("none of the training clips could be read - are they in another folder than the rest?")
+    missing = [
+        label for label, column in zip(clips.classes, readable.tags[training].T, strict=True) if not column.any()
+    ]
+    if missing:
+        raise ValueError(
+            f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
+            " missing) - all its clips are held out or unreadable; add some, or hold out less"
+        )
+    return TrainingData(readable, store)
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device called `name`; ``"auto"`` takes the best there is.
+
+    Example:
+        >>> choose_device("cpu")
+        device(type='cpu')
+    """
+    from earmark.checks import choice
+
+    choice("device", name, ("auto", "cpu", "cuda", "mps"))
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device 'cuda' is not there - is this torch a CPU build, or the driver missing? Try 'auto'")
+    if name == "mps" and not torch.backends.mps.is_available():
+        raise ValueError("device 'mps' is not there - it needs a Mac with Apple silicon. Try 'auto'")
+    return torch.device(name)
+
+
+def new_network(data: TrainingData, config: Config) -> Network:
+    """Return an untrained network for these clips: seeded weights, statistics of the training features."""
+    torch.manual_seed(config.training.seed)
+    network = Network(config, data.clips.classes)
+    mean, deviation = statistics(data.store, data.training)
+    network.mean.copy_(mean)
+    network.deviation.copy_(deviation)
+    return network
+
+
+def _begin(out: Path, config: Config, *, resume: bool) -> None:
+    """Make the run's folder and write its configuration, or check that a resumed run has the same."""
+    stored = out / "config.toml"
+    if stored.exists() and not resume:
+        raise ValueError(f"{out} already holds a run - add --resume to go on with it, or choose another --out")
+    if stored.exists():
+        before = config_file.read_config(stored)
+        if before != config:
+            raise ValueError(
+                f"{out} was begun with other settings ({_differences(before, config)}) - resume it without them,"
+                " or choose another --out"
+            )
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomic(stored, config_file.to_toml(config))
+
+
+def _start_or_resume(
+    out: Path, data: TrainingData, config: Config, device: torch.device, card: dict[str, object], *, resume: bool
+) -> tuple[Network, torch.optim.Adam, Progress]:
+    """The network where it stands: untrained, or as the last checkpoint has it."""
+    last = out / "last.safetensors"
+    if not (resume and last.exists()):
+        network = new_network(data, config).to(device)
+        return network, new_optimiser(network, config), Progress()
+    checkpoint = load_checkpoint(last)
+    if checkpoint.card != card:
+        raise ValueError(
+            f"{last} was trained on other labels ({checkpoint.card['clips']} clips, now {card['clips']})"
+            " - a run is resumed with the label file it began with; choose another --out for the new one"
+        )
+    network = checkpoint.network.to(device)
+    optimiser = new_optimiser(network, config)
+    restore_optimiser(optimiser, network, checkpoint.optimiser)
+    return network, optimiser, checkpoint.progress
+
+
+def _finish(
+    out: Path, data: TrainingData, config: Config, device: torch.device, progress: Progress
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Decoding settings for the best epoch, stored in its model file, and metrics.json."""
+    best = out / "best.safetensors"
+    checkpoint = load_checkpoint(best)
+    network = checkpoint.network.to(device)
+    metrics: dict[str, Any] = {
+        "epochs": progress.epoch,
+        "steps": progress.step,
+        "best_epoch": progress.best_epoch,
+        "training_clips": len(data.training),
+        "held_out_clips": len(data.held_out),
+        "unreadable_clips": len(data.store.failures),
+    }
+    clip_probs = np.zeros((0, len(network.classes)))
+    if len(data.held_out):
+        figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
+        clip_probs = figures.clip_probs
+        metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
+    tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
+    metrics["held_out_f1"] = tuned.f1
+    values = network.pool.parameter_values()
+    if values is not None and network.pool.parameter_name is not None:
+        metrics[network.pool.parameter_name] = dict(zip(network.classes, values.tolist(), strict=True))
+    decoding = tuned.decoding.to_dict()
+    save_checkpoint(
+        best, network, optimiser=None, progress=checkpoint.progress, decoding=decoding, card=checkpoint.card
+    )
+    write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
+    return metrics, tuned.untuned
+
+
+def _digest(clips: Sequence[WeakClip]) -> str:
+    """Changes whenever the labels do."""
+    rows = [(c.filename, sorted(c.labels), c.known and sorted(c.known), c.onset, c.offset) for c in clips]
+    return hashlib.sha256(repr(rows).encode()).hexdigest()
+
+
+def _differences(before: Config, now: Config) -> str:
+    """Which settings differ, in words."""
+    found = []
+    for section in ("features", "model", "pooling", "training", "augment", "decoding"):
+        old, new = vars(getattr(before, section)), vars(getattr(now, section))
+        found += [f"{section}.{key} was {old[key]!r}, now {new[key]!r}" for key in old if old[key] != new[key]]
+    return "; ".join(found)

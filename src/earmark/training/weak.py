@@ -1,0 +1,40 @@
+"""Training from tags alone: what one batch costs."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from earmark.config import Config
+from earmark.models.crnn import Network
+from earmark.training.batch import Batch
+from earmark.training.long_clips import frame_output
+from earmark.training.losses import clamped_tag_loss, tag_loss
+
+
+def weak_loss_terms(network: Network, batch: Batch, config: Config) -> dict[str, Tensor]:
+    """Return the terms of the loss of one batch, by name; their sum is what training minimises.
+
+    ``tags`` is the cross-entropy of the clips' probabilities against their tags; ``penalty`` the pooling function's own
+    regulariser.
+    """
+    log_y, log_not_y = clip_log_probs(network, batch, config)
+    if config.training.loss == "log":
+        tags = tag_loss(log_y, log_not_y, batch.tags, batch.tags_known)
+    else:
+        tags = clamped_tag_loss(log_y, batch.tags, batch.tags_known)
+    return {"tags": tags, "penalty": network.pool.penalty().to(tags.device)}
+
+
+def clip_log_probs(network: Network, batch: Batch, config: Config) -> tuple[Tensor, Tensor]:
+    """Return log y^c and log (1 - y^c) of every clip of a batch, each (batch, classes)."""
+    piece_frames, context_frames = piece_and_context_frames(config)
+    output = frame_output(network, batch.features, batch.mask, piece_frames=piece_frames, context_frames=context_frames)
+    return network.pool.log_probs(output.logits, output.mask, output.hidden)
+
+
+def piece_and_context_frames(config: Config) -> tuple[int, int]:
+    """Return the feature frames of a piece of a long clip and of its context, multiples of the time reduction."""
+    reduction = config.model.time_reduction
+    output_frames_per_second = config.features.sample_rate / config.features.hop_samples / reduction
+    piece = max(1, round(config.training.piece_seconds * output_frames_per_second)) * reduction
+    return piece, round(config.training.context_seconds * output_frames_per_second) * reduction
