@@ -1,0 +1,181 @@
+"""`earmark evaluate`: predicted events against reference events, as a table a person wants to read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from earmark.metrics.evaluation import Evaluation
+
+SCORE_HEADER = ("F1", "P", "R")
+COUNT_HEADER = ("TP", "FP", "FN")
+LEVELS = ("event", "segment", "clip")
+LEGEND = (
+    "figures",
+    "P precision: how much of what was predicted is right; R recall: how much of what is there was "
+    "found; F1 their harmonic mean; TP found, FP made up, FN missed",
+)
+
+
+@click.command("evaluate", short_help="Compare predicted events with reference events.")
+@click.option(
+    "--reference",
+    required=True,
+    metavar="TSV",
+    type=click.Path(path_type=Path),
+    help="What is true: filename, onset, offset, event_label. A row with a file name alone: no event there.",
+)
+@click.option(
+    "--predicted",
+    required=True,
+    metavar="TSV",
+    type=click.Path(path_type=Path),
+    help="What was found, in the same columns.",
+)
+@click.option(
+    "--reference-tags",
+    metavar="TSV",
+    type=click.Path(path_type=Path),
+    help="Clip labels for the clip-level figures; without it they are derived from the events.",
+)
+@click.option(
+    "--predicted-tags",
+    metavar="TSV",
+    type=click.Path(path_type=Path),
+    help="Predicted clip labels; without it they are derived from the events.",
+)
+@click.option(
+    "--durations",
+    metavar="TSV",
+    type=click.Path(path_type=Path),
+    help="filename, duration: where files end; without it a file ends with its last event.",
+)
+@click.option(
+    "--zero-length",
+    type=click.Choice(["drop", "keep"]),
+    help="Events that end where they begin. [default: drop; keep with --compatible]",
+)
+@click.option("--compatible", type=click.Choice(["sed_eval"]), help="The figures as this tool gives them.")
+@click.option(
+    "--json",
+    "json_path",
+    metavar="FILE",
+    help="Write everything as JSON; - writes it to standard output, instead of the table.",
+)
+def command(
+    reference: Path,
+    predicted: Path,
+    reference_tags: Path | None,
+    predicted_tags: Path | None,
+    durations: Path | None,
+    zero_length: str | None,
+    compatible: str | None,
+    json_path: str | None,
+) -> None:
+    """Compare predicted events with reference events, and print F1, precision and recall.
+
+    \b
+    event    onset within 200 ms, offset within 200 ms or 20 % of the event's length
+    segment  is the class in this second, yes or no
+    clip     is the class in this clip, yes or no
+    """
+    from earmark.files import write_atomic
+    from earmark.labels.strong import read_durations, read_strong, read_tags
+    from earmark.metrics.evaluation import evaluate
+    from earmark.metrics.report import as_json
+
+    evaluation = evaluate(
+        read_strong(reference),
+        read_strong(predicted),
+        reference_tags=None if reference_tags is None else read_tags(reference_tags),
+        predicted_tags=None if predicted_tags is None else read_tags(predicted_tags),
+        durations=None if durations is None else read_durations(durations),
+        zero_length=zero_length,
+        compatible=compatible,
+    )
+    if json_path is not None:
+        text = json.dumps(as_json(evaluation), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        if json_path == "-":
+            click.echo(text, nl=False)
+            return
+        write_atomic(json_path, text)
+    # Where nobody's window limits it, every name stays on one line. click leaves the colours out there.
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    click.echo(report_text(evaluation, width=width), nl=False)
+    if json_path is not None:
+        click.echo(f"wrote {json_path}", err=True)
+
+
+def report_text(evaluation: Evaluation, *, width: int | None) -> str:
+    """Return the report as text with colours, at most `width` characters wide (but never below 80); None: as needed.
+
+    The three figures most people come for stand last, because that is what a terminal shows.
+    """
+    from earmark.metrics.report import cautions, count_rows, score_rows, settings_lines
+
+    scores, event = score_rows(evaluation), evaluation.event
+    width = None if width is None else max(80, width)
+    headline = "   ".join(
+        f"{counts.level} {scores[0][1 + len(SCORE_HEADER) * place]}" for place, counts in enumerate(evaluation.levels)
+    )
+    blocks = [
+        f"{evaluation.n_files:,} files, {event.n_reference.sum():,} reference events, "
+        f"{event.n_predicted.sum():,} predicted events, {len(event.classes):,} classes\n",
+        _table(scores, SCORE_HEADER, n_totals=2, width=width),
+        _table(count_rows(evaluation), COUNT_HEADER, n_totals=1, width=width),
+        _list([LEGEND, *settings_lines(evaluation)], width, dim=True),
+        _list([("note", sentence) for sentence in cautions(evaluation)], width, fg="yellow"),
+        click.style(f"macro F1   {headline}", bold=True) + "\n",
+    ]
+    return "\n".join(block for block in blocks if block)
+
+
+def _table(rows: list[list[str]], header: tuple[str, ...], *, n_totals: int, width: int | None) -> str:
+    """Totals on top, then classes; three columns for each level; long names go on in the next line."""
+    figure_widths = [
+        max(5, *(len(row[place]) for row in rows)) + (2 if place % 3 == 1 else 1)
+        for place in range(1, len(LEVELS) * 3 + 1)
+    ]
+    name_width = max(len(row[0]) for row in rows)
+    if width is not None:
+        name_width = max(8, min(name_width, width - sum(figure_widths)))
+    levels = [level if place == 0 else "" for level in LEVELS for place in range(3)]
+    lines = [
+        " " * name_width + click.style("".join(_right(cells, figure_widths)).rstrip(), dim=True)
+        for cells in (levels, [*header * len(LEVELS)])
+    ]
+    for number, (name, *figures) in enumerate(rows):
+        if number == n_totals:
+            lines.append(click.style("-" * (name_width + sum(figure_widths)), dim=True))
+        first, *others = textwrap.wrap(name, name_width)
+        cells = [
+            click.style(cell, bold=number == 0, dim=place % 3 != 0)
+            for place, cell in enumerate(_right(figures, figure_widths))
+        ]
+        lines.append(click.style(f"{first:<{name_width}}", bold=number == 0) + "".join(cells))
+        lines += others
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _right(cells: list[str], widths: list[int]) -> list[str]:
+    """Cells filled up with blanks on their left."""
+    return [f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)]
+
+
+def _list(lines: list[tuple[str, str]], width: int | None, *, fg: str | None = None, dim: bool = False) -> str:
+    """Keywords on the left, sentences on the right."""
+    indent = max((len(keyword) for keyword, _ in lines), default=0) + 2
+    text = ""
+    for keyword, sentence in lines:
+        wrapped = [sentence]
+        if width is not None:
+            wrapped = textwrap.wrap(sentence, width - indent, break_on_hyphens=False)
+        text += click.style(f"{keyword:<{indent}}", fg=fg, dim=dim) + f"\n{' ' * indent}".join(wrapped) + "\n"
+    return text

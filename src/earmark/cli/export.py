@@ -1,0 +1,52 @@
+"""`earmark export`: from a run to one file for detection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(name="export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--piece-seconds", default=60.0, show_default=True, help="Long recordings are detected in such pieces.")
+@click.option("--context-seconds", default=4.0, show_default=True, help="Heard on both sides of a piece.")
+def command(run: Path, file: Path, piece_seconds: float, context_seconds: float) -> None:
+    """Turn the best epoch of RUN (a folder of earmark train, or a .safetensors file) into FILE.onnx.
+
+    The file holds features, network, classes and decoding, and needs no torch. Its output is compared with torch
+    before it is written.
+    """
+    from earmark import checks
+    from earmark.detection.settings import Decoding
+    from earmark.models.export import export_onnx
+    from earmark.training.checkpoint import load_checkpoint
+
+    if file.suffix != ".onnx":
+        raise ValueError(f"FILE must end in .onnx, got {file} - the model is written in that format")
+    checks.number("--piece-seconds", piece_seconds, above=0)
+    checks.number("--context-seconds", context_seconds, at_least=0)
+    path = run / "best.safetensors" if run.is_dir() else run
+    if run.is_dir() and not path.exists():
+        raise ValueError(f"{run} holds no best.safetensors - is it a folder of earmark train, and has an epoch ended?")
+    checkpoint = load_checkpoint(path)
+    if checkpoint.decoding is None:
+        click.echo(f"earmark: {path} is of a run that has not ended; its thresholds are 0.5", err=True)
+        decoding = Decoding.fixed(checkpoint.network.classes)
+    else:
+        decoding = Decoding.from_dict(checkpoint.decoding)
+    card = dict(checkpoint.card)
+    difference = export_onnx(
+        file,
+        checkpoint.network,
+        decoding=decoding,
+        clip_seconds=float(str(card["clip_seconds"])),
+        card=card,
+        piece_seconds=piece_seconds,
+        context_seconds=context_seconds,
+    )
+    size = file.stat().st_size / 1e6
+    click.echo(
+        f"{file}: {len(checkpoint.network.classes)} classes, {size:.1f} MB, equals torch within {difference:.1e}"
+    )

@@ -1,0 +1,251 @@
+"""The demo's report: one HTML page, and every picture in it as a PNG beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import earmark
+from earmark.audio import read_audio
+from earmark.demo.steps import REQUIRED_F1, DemoResult
+from earmark.files import write_atomic
+from earmark.models.features import LogMel, mel_centres_hz
+from earmark.report import plots
+from earmark.report.page import Section, write_page
+from earmark.report.page_blocks import Commands, KeyFigures, Picture, Sound, Table, wav_bytes
+from earmark.training.checkpoint import load_checkpoint
+from earmark.training.log import read_log
+
+_SHOWN_CLIPS = 3
+
+
+def write_report(out: Path, result: DemoResult) -> Path:
+    """Write ``report.html`` and ``figures/*.png`` into `out` and return the page's path."""
+    picture = _Pictures(out / "figures")
+    sections = [
+        _figures_of_merit(result, picture),
+        _clips(result, picture),
+        _parameter(result, picture),
+        _training(result, picture),
+        _go_on(out),
+    ]
+    best = max(result.systems, key=lambda name: result.systems[name].event_f1)
+    lead = (
+        f"Two detectors learned {len(result.systems[best].detector.classes)} kinds of sound from clips that say what"
+        f" they contain, but not when. On soundscapes neither has met, {best} pooling marks events with a macro F1 of"
+        f" {result.systems[best].event_f1:.2f}."
+    )
+    minutes = sum(result.seconds.values()) / 60
+    path = out / "report.html"
+    footer = f"earmark {earmark.__version__}; made by: earmark demo, in {minutes:.1f} minutes"
+    write_page(path, title="What happened when", lead=lead, sections=sections, footer=footer)
+    return path
+
+
+class _Pictures:
+    """Writes each figure as a PNG and returns it as a part of the page."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, name: str, figure: Figure, *, alt: str, caption: str = "") -> Picture:
+        png = plots.png_bytes(figure)
+        write_atomic(self.folder / f"{name}.png", png)
+        return Picture(png, alt, caption)
+
+
+def mean_durations(result: DemoResult) -> NDArray[np.float64]:
+    """Return the mean length of each class's test events in seconds, (classes,)."""
+    classes = next(iter(result.systems.values())).detector.classes
+    lengths: dict[str, list[float]] = {label: [] for label in classes}
+    for events in result.reference.values():
+        for event in events:
+            lengths[event.label].append(event.duration)
+    return np.array([np.mean(lengths[label]) if lengths[label] else np.nan for label in classes])
+
+
+def _figures_of_merit(result: DemoResult, picture: _Pictures) -> Section:
+    """The tables: macro figures per system, and event F1 per class."""
+    header = ["pooling", "event F1", "precision", "recall", "segment F1", "clip F1"]
+    rows = []
+    scores: dict[str, dict[str, float]] = {}
+    for name, system in result.systems.items():
+        event, segment, clip = (counts.macro for counts in system.evaluation.levels)
+        rows.append([name, event.f1, event.precision, event.recall, segment.f1, clip.f1])
+        scores[name] = {"event F1": event.f1, "segment F1": segment.f1, "clip F1": clip.f1}
+    durations = mean_durations(result)
+    classes = next(iter(result.systems.values())).detector.classes
+    by_class = {name: system.evaluation.event.f1 for name, system in result.systems.items()}
+    n_clips = len(result.reference)
+    text = (
+        f"{n_clips} held-out soundscapes, made from another seed with other parameters than the training clips. An"
+        " event counts as found when its onset is within 200 ms and its offset within 200 ms or 20 % of its length; segments"
+        f" are one second long. The demo fails when an event F1 is below {REQUIRED_F1}."
+    )
+    return Section(
+        "How well",
+        text,
+        [
+            KeyFigures({f"event F1, {name}": f"{system.event_f1:.2f}" for name, system in result.systems.items()}),
+            Table("Macro averages over the classes", header, rows),
+            picture("comparison", plots.comparison_figure(scores=scores), alt="Bars: macro F1 per pooling function"),
+            picture(
+                "event_f1_by_class",
+                plots.metrics_by_class_figure(classes=classes, mean_durations_seconds=durations, scores=by_class),
+                alt="Dots: event F1 of every class for each pooling function, classes sorted by duration",
+                caption="Event F1 class by class, from the shortest sounds to the longest.",
+            ),
+        ],
+    )
+
+
+def _clips(result: DemoResult, picture: _Pictures) -> Section:
+    """A few clips, with what both systems think of every frame."""
+    blocks: list[Picture | Sound] = []
+    for filename in _chosen_clips(result):
+        figure, samples, sample_rate = _clip_figure(result, filename)
+        stem = Path(filename).stem
+        blocks.append(
+            picture(
+                f"clip_{stem}",
+                figure,
+                alt=f"Spectrogram of {filename} and the frame probabilities of each class in it",
+                caption=f"{filename}: shaded, what is there; below the curves, what was marked.",
+            )
+        )
+        blocks.append(Sound(wav_bytes(samples, sample_rate=sample_rate), f"Listen to {filename}"))
+    text = (
+        "The curves are the probabilities of every 50 ms. The thin dashed lines lie at theta * y^c, with theta ="
+        " n / (n + 1) for power pooling and 1/2 for linear softmax: in a clip tagged with the class, training pushes"
+        " the frames above the line up and the frames below it down."
+    )
+    return Section("What it hears", text, blocks)
+
+
+def _parameter(result: DemoResult, picture: _Pictures) -> Section:
+    """n per class against duration."""
+    values = _n_values(result)
+    classes = next(iter(result.systems.values())).detector.classes
+    figure = plots.pooling_parameter_figure(
+        names=classes, mean_durations_seconds=mean_durations(result), n_values=values
+    )
+    text = (
+        "Power pooling learns one exponent n per class. A large n lets few frames speak for a clip, as befits a knock;"
+        " a small n asks many, as befits a hum. Linear softmax is n = 1 for all."
+    )
+    alt = "Dots: the learned n of every class over its mean event duration"
+    return Section("What power pooling learned", text, [picture("n_against_duration", figure, alt=alt)])
+
+
+def _training(result: DemoResult, picture: _Pictures) -> Section:
+    """Loss, held-out figures and n over time."""
+    curves = [_curves(name, system.run) for name, system in result.systems.items()]
+    classes = next(iter(result.systems.values())).detector.classes
+    figure = plots.training_figure(curves, classes=classes)
+    rows = [[name, seconds] for name, seconds in result.seconds.items()]
+    return Section(
+        "How it learned",
+        "The held-out figures are about tags only: no onset or offset was ever shown to either network.",
+        [
+            picture("training", figure, alt="Curves: training loss, held-out figures, n per class"),
+            Table("What each step took, in seconds", ["step", "seconds"], rows, digits=1),
+        ],
+    )
+
+
+def _go_on(out: Path) -> Section:
+    """What to type next."""
+    model, recording = out / "power.onnx", out / "soundscapes" / "test" / "audio" / "0000.wav"
+    reference, predicted = out / "soundscapes" / "test" / "strong.tsv", out / "detected" / "power.tsv"
+    return Section(
+        "Go on from here",
+        "The same with your own sounds needs a table of file names and tags.",
+        [
+            Commands(
+                f"earmark detect {recording} --model {model}\n"
+                f"earmark evaluate --reference {reference} --predicted {predicted}\n"
+                "earmark train my_tags.tsv --audio my_clips --out runs/mine"
+            )
+        ],
+    )
+
+
+def _chosen_clips(result: DemoResult) -> list[str]:
+    """Clips with several classes, long and short ones among them: the widest spread of event lengths first."""
+
+    def spread(filename: str) -> float:
+        lengths = [event.duration for event in result.reference[filename]]
+        classes = {event.label for event in result.reference[filename]}
+        return max(lengths) - min(lengths) if len(classes) == 3 else -1.0
+
+    return sorted(result.reference, key=spread, reverse=True)[:_SHOWN_CLIPS]
+
+
+def _clip_figure(result: DemoResult, filename: str) -> tuple[Figure, NDArray[np.float32], int]:
+    """The picture of one clip, and its sound."""
+    first = next(iter(result.systems.values()))
+    config = load_checkpoint(first.run / "best.safetensors").network.config.features
+    log_mel = LogMel(config)
+    audio = read_audio(result.test_audio / filename, sample_rate=config.sample_rate)
+    with torch.no_grad():
+        features = log_mel(torch.from_numpy(audio.samples)[None])[0].numpy()
+    clip_probs = {
+        name: system.detector.tags(system.analyses[filename])[0].clip_probs for name, system in result.systems.items()
+    }
+    present = [label for label in first.detector.classes if any(e.label == label for e in result.reference[filename])]
+    figure = plots.clip_figure(
+        log_mel=features,
+        feature_timeline=log_mel.timeline,
+        frame_probs={name: system.analyses[filename].frame_probs for name, system in result.systems.items()},
+        classes=first.detector.classes,
+        shown_classes=present,
+        timeline=first.detector.info.timeline,
+        reference=result.reference[filename],
+        detected={name: system.events[filename] for name, system in result.systems.items()},
+        clip_probs=clip_probs,
+        sign_thresholds={name: _sign_threshold(result, name, probs) for name, probs in clip_probs.items()},
+        mel_frequencies=mel_centres_hz(config),
+        title=filename,
+    )
+    return figure, audio.samples, audio.sample_rate
+
+
+def _sign_threshold(result: DemoResult, name: str, clip_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """theta * y^c, from the pooling function of the run itself, (classes,)."""
+    pool = load_checkpoint(result.systems[name].run / "best.safetensors").network.pool
+    return pool.sign_threshold(torch.from_numpy(clip_probs)).numpy()
+
+
+def _n_values(result: DemoResult) -> Mapping[str, NDArray[np.float64]]:
+    """n per class of the systems that learn it."""
+    found = {name: system.detector.info.pooling_values for name, system in result.systems.items()}
+    return {name: np.array(values) for name, values in found.items() if values is not None}
+
+
+def _curves(name: str, run: Path) -> plots.TrainingCurves:
+    """A run's log as arrays."""
+    rows = read_log(run / "log.jsonl")
+    steps = [row for row in rows if row["kind"] == "step"]
+    epochs = [row for row in rows if row["kind"] == "epoch"]
+
+    def column(of: Sequence[Mapping[str, float]], key: str) -> NDArray[np.float64]:
+        return np.array([row[key] for row in of])
+
+    has_parameter = bool(epochs) and epochs[0]["pooling"] is not None
+    return plots.TrainingCurves(
+        name,
+        steps=column(steps, "step").astype(int),
+        losses=column(steps, "loss"),
+        epochs=column(epochs, "epoch").astype(int),
+        held_out={
+            "held-out loss": column(epochs, "held_out_loss"),
+            "held-out tag F1": column(epochs, "held_out_macro_f1"),
+        },
+        n_values=np.array([row["pooling"] for row in epochs]) if has_parameter else None,
+        kept_epoch=int(epochs[-1]["best_epoch"]),
+    )

@@ -1,0 +1,216 @@
+"""The demo step by step, with the same commands and functions a user has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from earmark.detection.detector import Analysis, Detector, load
+from earmark.events import Event
+from earmark.files import write_atomic
+from earmark.labels.strong import read_strong, read_tags
+from earmark.metrics.evaluation import Evaluation, evaluate
+from earmark.soundscapes.synthetic import SoundscapeSettings, held_out, write_soundscapes
+from earmark.training.log import read_log
+from earmark.writers import events_to_audacity, events_to_tsv
+
+SYSTEMS = ("power", "linear")
+REQUIRED_F1 = 0.55
+
+_TRAINING_CLIPS, _TEST_CLIPS = 400, 120
+_TRAINING_SEED, _TEST_SEED = 1, 2
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """What one pooling function came to.
+
+    Args:
+        detector: the exported model.
+        analyses: what it says about every frame of each test clip, by file name.
+        events: what it marks in them.
+        evaluation: how that compares with the truth.
+        run: the folder of its training run.
+    """
+
+    detector: Detector
+    analyses: Mapping[str, Analysis]
+    events: Mapping[str, Sequence[Event]]
+    evaluation: Evaluation
+    run: Path
+
+    @property
+    def event_f1(self) -> float:
+        """Macro event-based F1."""
+        return self.evaluation.event.macro.f1
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """Everything the report tells."""
+
+    reference: Mapping[str, Sequence[Event]]
+    systems: Mapping[str, SystemResult]
+    test_audio: Path
+    seconds: Mapping[str, float]  # what each step took
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every system is as good as the demo promises."""
+        return all(system.event_f1 >= REQUIRED_F1 for system in self.systems.values())
+
+
+def run_demo(
+    out: Path, *, say: Callable[[str], None], on_progress: Callable[[Mapping[str, float]], None]
+) -> DemoResult:
+    """Generate, train, export, detect and evaluate, leaving every file in `out`.
+
+    Args:
+        out: the demo's folder; an earlier demo in it is written over.
+        say: told in one line what happens next.
+        on_progress: told, several times a second while training, what share of each run is done.
+    """
+    seconds = {}
+    begin = time.monotonic()
+
+    def timed(name: str) -> None:
+        nonlocal begin
+        seconds[name], begin = time.monotonic() - begin, time.monotonic()
+
+    say(
+        f"making {_TRAINING_CLIPS} soundscapes to learn from, and {_TEST_CLIPS} with other parameters to test on"
+    )
+    sounds = out / "soundscapes"
+    _make_soundscapes(sounds)
+    timed("soundscapes")
+
+    say(f"training {' and '.join(SYSTEMS)} pooling side by side, from tags alone, one thread each")
+    runs = {name: out / "runs" / name for name in SYSTEMS}
+    _train_side_by_side(sounds / "train", runs, on_progress)
+    timed("training")
+
+    say("exporting both, marking events in the test clips, comparing them with the truth")
+    reference = read_strong(sounds / "test" / "strong.tsv")
+    tags = read_tags(sounds / "test" / "weak.tsv")
+    systems = {}
+    for name, run in runs.items():
+        model = out / f"{name}.onnx"
+        _earmark("export", str(run), str(model))
+        systems[name] = _detect_and_evaluate(name, run, model, sounds / "test" / "audio", reference, tags, out)
+    timed("detection")
+    return DemoResult(reference, systems, sounds / "test" / "audio", seconds)
+
+
+def _make_soundscapes(folder: Path) -> None:
+    """Training and test clips, in two processes."""
+    settings = SoundscapeSettings()
+    with ProcessPoolExecutor(2) as workers:
+        jobs = [
+            workers.submit(
+                write_soundscapes, folder / "train", n_clips=_TRAINING_CLIPS, seed=_TRAINING_SEED, settings=settings
+            ),
+            workers.submit(
+                write_soundscapes, folder / "test", n_clips=_TEST_CLIPS, seed=_TEST_SEED, settings=held_out(settings)
+            ),
+        ]
+        for job in jobs:
+            job.result()
+
+
+def _train_side_by_side(
+    data: Path, runs: Mapping[str, Path], on_progress: Callable[[Mapping[str, float]], None]
+) -> None:
+    """One process and one thread per run: two processes of two threads each would be in each other's way."""
+    config = Path(__file__).with_name("demo.toml")
+    processes = {}
+    for name, run in runs.items():
+        shutil.rmtree(run, ignore_errors=True)
+        run.parent.mkdir(parents=True, exist_ok=True)
+        arguments = [
+            "train", str(data / "weak.tsv"), "--audio", str(data / "audio"), "--out", str(run),
+            "--config", str(config), "--pooling", name, "--threads", "1", "--device", "cpu",
+        ]  # fmt: skip
+        processes[name] = subprocess.Popen(
+            _command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=_one_thread()
+        )
+    while any(process.poll() is None for process in processes.values()):
+        time.sleep(0.3)
+        on_progress({name: _share_done(run) for name, run in runs.items()})
+    for name, process in processes.items():
+        errors = process.stderr.read() if process.stderr is not None else ""
+        write_atomic(runs[name].with_suffix(".txt"), errors)
+        if process.returncode != 0:
+            raise ValueError(f"training {name} pooling failed:\n{errors}")
+
+
+def _detect_and_evaluate(
+    name: str,
+    run: Path,
+    model: Path,
+    audio: Path,
+    reference: Mapping[str, Sequence[Event]],
+    tags: Mapping[str, frozenset[str]],
+    out: Path,
+) -> SystemResult:
+    """Events of the test clips as files, and the figures."""
+    detector = load(model)
+    analyses = {filename: detector.analyse(audio / filename) for filename in sorted(reference)}
+    events = {filename: detector.events(analysis) for filename, analysis in analyses.items()}
+    found_tags = {filename: _tags(detector, analysis) for filename, analysis in analyses.items()}
+    write_atomic(out / "detected" / f"{name}.tsv", events_to_tsv(events))
+    for filename, found in events.items():
+        write_atomic(out / "detected" / name / f"{filename}.audacity.txt", events_to_audacity(found))
+    evaluation = evaluate(
+        reference,
+        events,
+        reference_tags=tags,
+        predicted_tags=found_tags,
+        durations={filename: analysis.duration_seconds for filename, analysis in analyses.items()},
+        classes=detector.classes,
+    )
+    return SystemResult(detector, analyses, events, evaluation, run)
+
+
+def _tags(detector: Detector, analysis: Analysis) -> frozenset[str]:
+    """The tags of a clip: those of any of its spans."""
+    thresholds = [detector.info.decoding.of(label).clip_threshold for label in detector.classes]
+    return frozenset(
+        label
+        for span in detector.tags(analysis)
+        for label, probability, threshold in zip(detector.classes, span.clip_probs, thresholds, strict=True)
+        if probability >= threshold
+    )
+
+
+def _share_done(run: Path) -> float:
+    """How much of a run is done, read from its log."""
+    rows = [row for row in read_log(run / "log.jsonl") if row["kind"] == "step"]
+    if not rows:
+        return 0.0
+    from earmark.config_file import read_config
+
+    return float(rows[-1]["epoch"] - 1 + rows[-1]["of_epoch"]) / read_config(run / "config.toml").training.epochs
+
+
+def _earmark(*arguments: str) -> None:
+    """Run a command of ours and stop when it fails."""
+    done = subprocess.run(_command(*arguments), capture_output=True, text=True, env=_one_thread(), check=False)
+    if done.returncode != 0:
+        raise ValueError(f"earmark {' '.join(arguments)} failed:\n{done.stderr}")
+
+
+def _command(*arguments: str) -> list[str]:
+    """Our own command line, with this very Python."""
+    return [sys.executable, "-m", "earmark.cli.main", *arguments]
+
+
+def _one_thread() -> dict[str, str]:
+    """An environment in which the numeric libraries use one thread."""
+    return {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
