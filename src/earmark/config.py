@@ -176,11 +176,15 @@ class AugmentConfig:
 class DecodingConfig:
     """How frame probabilities become events (earmark.detection.decoding)."""
 
-    mode: str = "tuned"  # fixed: threshold 0.5 | duration: windows from mean_seconds | tuned: on the held-out clips
-    threshold: float = 0.5  # in modes fixed and duration, and where a class cannot be tuned
-    median_seconds: float = 0.0
-    max_gap_seconds: float = 0.0
-    min_event_seconds: float = 0.0
+    # fixed: as it stands here | duration: median windows from mean_seconds | tuned: thresholds chosen on held-out clips
+    mode: str = "fixed"
+    threshold: float = 0.5  # an event holds a frame at least this probable; also for tags
+    # ... and reaches as far as its frames are at least this probable; equal to threshold: no hysteresis. Training from
+    # tags lifts frames above about half of the clip's probability, so the quieter parts of a true event stay below 0.5.
+    low_threshold: float = 0.2
+    median_seconds: float = 0.2
+    max_gap_seconds: float = 0.3
+    min_event_seconds: float = 0.1
     mean_seconds: tuple[float, ...] | None = None  # mode duration: how long events last, per class in sorted order
 
     def __post_init__(self) -> None:
@@ -191,6 +195,8 @@ class DecodingConfig:
             )
         checks.choice("decoding.mode", self.mode, ("fixed", "duration", "tuned"))
         checks.number("decoding.threshold", self.threshold, above=0, at_most=1)
+        hint = "lower both together, or set them equal for no hysteresis"
+        checks.number("decoding.low_threshold", self.low_threshold, above=0, at_most=self.threshold, hint=hint)
         for name in ("median_seconds", "max_gap_seconds", "min_event_seconds"):
             checks.number(f"decoding.{name}", getattr(self, name), at_least=0)
 

@@ -35,9 +35,15 @@ def read_config(path: Path | str | None, *, overrides: Sequence[str] = ()) -> Co
         except OSError as error:
             raise ValueError(f"{path}: cannot be read as a configuration: {error.strerror}") from error
         config = from_toml(content, where=str(path))
+    if not overrides:
+        return config
+    # All at once: two settings that only fit each other must be able to change together.
+    together: dict[str, dict[str, object]] = {}
     for override in overrides:
-        config = change(config, _parse_override(override), where=f"--set {override}")
-    return config
+        for section, values in _parse_override(override).items():
+            _checked_values(config, section, values, where=f"--set {override}")
+            together.setdefault(section, {}).update(values)
+    return change(config, together, where=f"--set {' '.join(overrides)}")
 
 
 def from_toml(content: str, *, where: str) -> Config:
@@ -58,12 +64,11 @@ def change(config: Config, tables: Mapping[str, object], *, where: str) -> Confi
     """Return `config` with the values in `tables` (section to key to value); `where` begins every error message."""
     sections = {entry.name: getattr(config, entry.name) for entry in dataclasses.fields(config)}
     for section, values in tables.items():
-        if section not in sections:
-            hint = checks.did_you_mean(section, sections)
-            raise ValueError(f"{where}: unknown section [{section}] (there are: {', '.join(sections)}){hint}")
-        if not isinstance(values, Mapping):
-            raise ValueError(f"{where}: [{section}] must be a table, got {values!r} - is the key outside its section?")
-        sections[section] = _change_section(sections[section], values, f"{where} [{section}]")
+        new = _checked_values(config, section, values, where=where)
+        try:
+            sections[section] = dataclasses.replace(sections[section], **new)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
     return Config(**sections)
 
 
@@ -87,18 +92,21 @@ def to_toml(config: Config) -> str:
     return "\n".join(lines)
 
 
-def _change_section(section: typing.Any, values: Mapping[str, object], where: str) -> typing.Any:
-    """The section's dataclass with checked new values."""
-    hints = typing.get_type_hints(type(section))
+def _checked_values(config: Config, section: str, values: object, *, where: str) -> dict[str, object]:
+    """The values of one section, each of the type its field has."""
+    known = [entry.name for entry in dataclasses.fields(config)]
+    if section not in known:
+        hint = checks.did_you_mean(section, known)
+        raise ValueError(f"{where}: unknown section [{section}] (there are: {', '.join(known)}){hint}")
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{where}: [{section}] must be a table, got {values!r} - is the key outside its section?")
+    hints = typing.get_type_hints(type(getattr(config, section)))
     new = {}
     for key, value in values.items():
         if key not in hints:
-            raise ValueError(f"{where}: unknown key {key!r}{checks.did_you_mean(key, hints)}")
-        new[key] = _converted(value, hints[key], f"{where}: {key}")
-    try:
-        return dataclasses.replace(section, **new)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+            raise ValueError(f"{where} [{section}]: unknown key {key!r}{checks.did_you_mean(key, hints)}")
+        new[key] = _converted(value, hints[key], f"{where} [{section}]: {key}")
+    return new
 
 
 def _converted(value: object, hint: typing.Any, where: str) -> object:
@@ -117,7 +125,7 @@ def _converted(value: object, hint: typing.Any, where: str) -> object:
     return value
 
 
-def _parse_override(override: str) -> dict[str, object]:
+def _parse_override(override: str) -> dict[str, dict[str, object]]:
     """``section.key=value`` as nested tables; a value that is not TOML by itself is a text."""
     path, equals, text = override.partition("=")
     section, dot, key = path.strip().partition(".")

@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from earmark.detection.detector import Detector
+    from earmark.detection.tags import SpanTags
     from earmark.events import Event
 
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 @click.option("--format", "formats", default="tsv", show_default=True, help="tsv, audacity, or both with a comma.")
 @click.option("--tags", is_flag=True, help="Also the tags of every span as long as a training clip (needs --out).")
 @click.option("--threads", default=1, show_default=True, help="Of the network.")
-def command(
-    audio: tuple[Path, ...], model: Path, out: Path | None, formats: str, tags: bool, threads: int
-) -> None:
+def command(audio: tuple[Path, ...], model: Path, out: Path | None, formats: str, tags: bool, threads: int) -> None:
     """Mark onset, offset and class of events in AUDIO: files, and folders with everything below them.
 
     Without --out, events are printed as one TSV table. With it, every recording gets files named after it, in the same
@@ -30,7 +29,8 @@ def command(
     from earmark.audio import find_audio
     from earmark.checks import choice
     from earmark.detection.detector import load
-    from earmark.writers import FORMATS
+    from earmark.files import write_atomic
+    from earmark.writers import FORMATS, events_to_tsv, write_events
 
     wanted = [choice("--format", name.strip(), FORMATS) for name in formats.split(",")]
     if out is None and (tags or wanted != ["tsv"]):
@@ -51,12 +51,11 @@ def command(
         if out is None:
             events[name] = found
         else:
-            _write(out, name, found, wanted)
+            for wanted_format in wanted:
+                write_events(out / name, found, filename=name, format=wanted_format)
             if tags:
-                _write_tags(out, name, detector, detector.tags(analysis))
+                write_atomic(out / f"{name}.tags.tsv", _tags_tsv(name, detector.tags(analysis), detector))
     if out is None and len(failures) < len(recordings):
-        from earmark.writers import events_to_tsv
-
         click.echo(events_to_tsv(events), nl=False)
     _report(failures, len(recordings), out)
 
@@ -64,3 +63,22 @@ def command(
 def _name(path: Path, given: Path) -> str:
     """What a recording is called in the output: relative to the folder it was found in, or its file name."""
     return path.relative_to(given).as_posix() if given.is_dir() else path.name
+
+
+def _tags_tsv(name: str, spans: list[SpanTags], detector: Detector) -> str:
+    """One row per span, with the probability of every class."""
+    rows = ["\t".join(["filename", "onset", "offset", *detector.classes])]
+    for span in spans:
+        probabilities = (f"{value:.4f}" for value in span.clip_probs)
+        rows.append("\t".join([name, f"{span.onset:.3f}", f"{span.offset:.3f}", *probabilities]))
+    return "\n".join(rows) + "\n"
+
+
+def _report(failures: list[tuple[Path, str]], n_recordings: int, out: Path | None) -> None:
+    """What was done, and what could not be."""
+    if out is not None:
+        click.echo(f"{n_recordings - len(failures)} of {n_recordings} recordings detected, results in {out}", err=True)
+    for path, reason in failures:
+        click.echo(f"earmark: {path}: {reason.removeprefix(f'{path}: ')}", err=True)
+    if failures:
+        raise SystemExit(1 if len(failures) < n_recordings else 2)

@@ -84,8 +84,8 @@ def _figures_of_merit(result: DemoResult, picture: _Pictures) -> Section:
     n_clips = len(result.reference)
     text = (
         f"{n_clips} held-out soundscapes, made from another seed with other parameters than the training clips. An"
-        " event counts as found when its onset is within 200 ms and its offset within 200 ms or 20 % of its length; segments"
-        f" are one second long. The demo fails when an event F1 is below {REQUIRED_F1}."
+        " event counts as found when its onset is within 200 ms and its offset within 200 ms or 20 % of its length;"
+        f" segments are one second long. The demo fails when an event F1 is below {REQUIRED_F1}."
     )
     return Section(
         "How well",

@@ -84,9 +84,7 @@ def run_demo(
         nonlocal begin
         seconds[name], begin = time.monotonic() - begin, time.monotonic()
 
-    say(
-        f"making {_TRAINING_CLIPS} soundscapes to learn from, and {_TEST_CLIPS} with other parameters to test on"
-    )
+    say(f"making {_TRAINING_CLIPS} soundscapes to learn from, and {_TEST_CLIPS} with other parameters to test on")
     sounds = out / "soundscapes"
     _make_soundscapes(sounds)
     timed("soundscapes")

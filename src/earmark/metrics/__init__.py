@@ -1,1 +1,39 @@
+"""Figures of merit for anybody's events and tags: event-based, segment-based and clip-level precision, recall and F1.
 
+Usable alone: needs NumPy, and neither torch nor pandas.
+
+Example:
+    >>> from earmark import Event, metrics
+    >>> counts = metrics.event_counts({"a.wav": [Event(1.0, 2.0, "dog")]}, {"a.wav": [Event(1.1, 2.0, "dog")]})
+    >>> counts.macro.f1
+    1.0
+"""
+
+from earmark.metrics.clip import clip_counts, count_clips, tags_from_events
+from earmark.metrics.counts import Counts, Scores
+from earmark.metrics.encoding import event_tables, tag_tables
+from earmark.metrics.evaluation import Evaluation, evaluate
+from earmark.metrics.event import Collars, count_events, event_counts, match_events
+from earmark.metrics.event_table import EventTable, TagTable
+from earmark.metrics.segment import SegmentCounts, count_segments, segment_counts
+
+__all__ = [
+    "Collars",
+    "Counts",
+    "Evaluation",
+    "EventTable",
+    "Scores",
+    "SegmentCounts",
+    "TagTable",
+    "clip_counts",
+    "count_clips",
+    "count_events",
+    "count_segments",
+    "evaluate",
+    "event_counts",
+    "event_tables",
+    "match_events",
+    "segment_counts",
+    "tag_tables",
+    "tags_from_events",
+]

@@ -6,8 +6,8 @@ checked against torch, on audio of several lengths, before anybody sees it.
 
 from __future__ import annotations
 
-import io
 import json
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -145,17 +145,17 @@ def _refuse_if_not_local(network: Network) -> None:
 
 def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
     """The graph, with dynamic batch and length."""
-    buffer = io.BytesIO()
     # Not a whole number of frames, so that the filling-up is part of the trace.
     example = torch.zeros(1, 25 * timeline.hop_samples + 1)
-    with warnings.catch_warnings(), torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         # The exporter that follows the graph's dynamo form cannot yet make time dynamic through a bidirectional GRU;
         # this one can, and warns that it is the older of the two.
         warnings.simplefilter("ignore")
+        file = Path(folder) / "model.onnx"
         torch.onnx.export(
             deployed,
             (example,),
-            buffer,
+            file,
             dynamo=False,
             opset_version=17,
             input_names=["audio"],
@@ -166,7 +166,7 @@ def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
                 "scores": {0: "batch", 1: "frames"},
             },
         )
-    return buffer.getvalue()
+        return file.read_bytes()
 
 
 def _largest_difference(content: bytes, deployed: DeployedNetwork, timeline: Timeline) -> float:

@@ -160,3 +160,16 @@ def _mel_to_hz(mel: NDArray[np.float64], scale: str) -> NDArray[np.float64]:
     if scale == "htk":
         return 700.0 * (10.0 ** (mel / 2595.0) - 1.0)
     return np.where(mel < 15.0, 200.0 * mel / 3.0, 1000.0 * np.exp((mel - 15.0) * math.log(6.4) / 27.0))
+
+
+def mel_centres_hz(config: FeatureConfig) -> NDArray[np.float64]:
+    """Return the centre frequency of every mel band in Hz, (mels,).
+
+    Example:
+        >>> mel_centres_hz(FeatureConfig(n_mels=3, max_hz=800.0)).round()
+        array([200., 400., 600.])
+    """
+    edges = np.linspace(
+        _hz_to_mel(config.min_hz, config.mel_scale), _hz_to_mel(config.top_hz, config.mel_scale), config.n_mels + 2
+    )
+    return _mel_to_hz(edges, config.mel_scale)[1:-1]

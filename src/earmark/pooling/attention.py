@@ -55,7 +55,6 @@ class Attention(Pool):
                 f"features must have shape (batch, frames, {self.n_features}), got None"
                 " - attention pooling looks at the frame features, pass them beside the logits"
             )
-        checks.shape("features", features.shape, "(batch, frames, dims)")
         if features.shape[2] != self.n_features:
             raise ValueError(
                 f"features must have {self.n_features} dims on the last axis, got shape {tuple(features.shape)}"

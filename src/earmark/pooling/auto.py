@@ -32,7 +32,7 @@ class Auto(Pool):
     """
 
     name: ClassVar[str] = "auto"
-    parameter_name: ClassVar[str | None] = "alpha"
+    parameter_name = "alpha"
 
     def __init__(self, n_classes: int, *, initial: float = 1.0, shared: bool = False) -> None:
         super().__init__(n_classes)
@@ -44,7 +44,10 @@ class Auto(Pool):
         return self.alpha.to(log_y.dtype) * log_y.exp()
 
     def sign_threshold(self, clip_probs: Tensor) -> Tensor:
-        """Return y^c - 1 / alpha, an additive margin; NaN where that is no probability, so the sign never changes."""
+        """Return y^c - 1 / alpha, an additive margin; NaN where that is no probability, so the sign never changes.
+
+        For alpha below 0 the gradient is positive below it, not above.
+        """
         threshold = clip_probs - 1 / self.alpha.detach()
         return torch.where((threshold > 0) & (threshold < 1), threshold, torch.nan)
 

@@ -34,7 +34,7 @@ class Pool(nn.Module):
 
     name: ClassVar[str]
     # What the trainable parameter is called in tables and plots, "n" for power pooling; None when there is none.
-    parameter_name: ClassVar[str | None] = None
+    parameter_name: str | None = None
 
     def __init__(self, n_classes: int) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Pool(nn.Module):
         return None
 
     def sign_threshold(self, clip_probs: Tensor) -> Tensor:
-        """Return the frame probability above which dy^c/dy_i is positive; NaN where the gradient has one sign only.
+        """Return the frame probability at which dy^c/dy_i changes sign, positive above; NaN where it never does.
 
         Args:
             clip_probs: y^c, (batch, classes) or any shape that ends in classes.
@@ -106,7 +106,7 @@ class Pool(nn.Module):
         log_p = functional.log_softmax(self.masked_scores(log_y, log_not_y, mask, head_scores), dim=1)
         log_clip = torch.logsumexp(log_p + log_y, dim=1)  # (batch, frames, classes) -> (batch, classes)
         log_not_clip = torch.logsumexp(log_p + log_not_y, dim=1)
-        return _zero_without_frames(log_clip, log_not_clip, mask)
+        return zero_without_frames(_at_most_zero(log_clip), _at_most_zero(log_not_clip), mask)
 
     def masked_scores(
         self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
@@ -118,7 +118,7 @@ class Pool(nn.Module):
         self, logits: Tensor, mask: Tensor | None, features: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """log y_i, log (1 - y_i) and head scores, at full precision and with harmless values in the padding."""
-        _check(logits, mask, self.n_classes)
+        _check(logits, mask, features, self.n_classes)
         z = logits if logits.dtype == torch.float64 else logits.float()
         if mask is not None:
             # Selected, not multiplied: 0 * NaN is NaN, forwards and backwards.
@@ -137,7 +137,12 @@ def _minus_inf_in_padding(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(padding[:, :, None], -torch.inf)
 
 
-def _zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def _at_most_zero(log_probs: Tensor) -> Tensor:
+    """The logarithms of probabilities, which rounding may have lifted above 0 by a few 1e-7; same gradient."""
+    return log_probs - log_probs.detach().clamp(min=0)
+
+
+def zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """A clip without a real frame is certain to hold nothing: y^c = 0, with no gradient."""
     if mask is None:
         return log_clip, log_not_clip
@@ -145,7 +150,7 @@ def _zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | 
     return torch.where(has_frames, log_clip, -torch.inf), torch.where(has_frames, log_not_clip, 0.0)
 
 
-def _check(logits: Tensor, mask: Tensor | None, n_classes: int) -> None:
+def _check(logits: Tensor, mask: Tensor | None, features: Tensor | None, n_classes: int) -> None:
     """Refuse shapes that would broadcast into nonsense."""
     checks.shape("logits", logits.shape, "(batch, frames, classes)", hint="did you forget the batch axis?")
     if logits.shape[2] != n_classes:
@@ -157,6 +162,11 @@ def _check(logits: Tensor, mask: Tensor | None, n_classes: int) -> None:
         raise ValueError(f"logits must have at least one frame, got shape {tuple(logits.shape)}")
     if not logits.is_floating_point():
         raise ValueError(f"logits must be floating point numbers, got {logits.dtype}")
+    if features is not None and (features.ndim != 3 or features.shape[:2] != logits.shape[:2]):
+        raise ValueError(
+            "features must have shape (batch, frames, dims), as many clips and frames as the logits"
+            f" {tuple(logits.shape)}, got {tuple(features.shape)}"
+        )
     if mask is None:
         return
     if mask.dtype != torch.bool:

@@ -47,6 +47,7 @@ class Hierarchical(Pool):
         for size in groups:
             checks.number("groups", size, at_least=1)
         self.inner = inner
+        self.parameter_name = inner.parameter_name
         self.groups = tuple(groups)
 
     def head(self, features: Tensor | None) -> Tensor | None:
@@ -62,7 +63,9 @@ class Hierarchical(Pool):
             log_y, log_not_y, mask, head_scores, _ = stage.pooled(self.inner)
         return self.inner.pool_logs(log_y, log_not_y, mask, head_scores)
 
-    def masked_scores(self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None) -> Tensor:
+    def masked_scores(
+        self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
+    ) -> Tensor:
         """Return the logarithm of each frame's weight: the sum of its stages' ones, (batch, frames, classes)."""
         n_frames = log_y.shape[1]
         total = torch.zeros_like(log_y)
@@ -102,7 +105,7 @@ class _Stage:
         self.batch, n_items, self.n_classes = log_y.shape
         self.n_groups = -(-n_items // size)
         missing = self.n_groups * size - n_items
-        if missing and mask is None:
+        if mask is None and missing:
             mask = torch.ones(self.batch, n_items, dtype=torch.bool, device=log_y.device)
         self.log_y, self.log_not_y = self._grouped(log_y, missing), self._grouped(log_not_y, missing)
         self.head_scores = None if head_scores is None else self._grouped(head_scores, missing)

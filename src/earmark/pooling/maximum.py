@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from earmark.pooling.base import Pool
+from earmark.pooling.base import Pool, zero_without_frames
 
 
 class Max(Pool):
@@ -25,22 +25,26 @@ class Max(Pool):
 
     name: ClassVar[str] = "max"
 
-    def masked_scores(self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None) -> Tensor:
+    def masked_scores(
+        self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
+    ) -> Tensor:
         """Return 0 at the best real frame of each class and -inf elsewhere, (batch, frames, classes)."""
-        # The logit, not log y: above z = 17 or so log y is rounded so hard that different frames look equal.
-        logits = (log_y - log_not_y).detach()
-        if mask is not None:
-            logits = logits.masked_fill(~mask[:, :, None], -torch.inf)
-        best = logits.argmax(dim=1, keepdim=True)  # (batch, 1, classes)
-        return torch.full_like(logits, -torch.inf).scatter(1, best, 0.0)
+        best = _best_frame(log_y, log_not_y, mask)
+        return torch.full_like(log_y, -torch.inf).scatter(1, best, 0.0)
 
     def pool_logs(
         self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Pick the best frame itself: the general formula would send 0 * -inf backwards."""
-        best = self.masked_scores(log_y, log_not_y, mask, head_scores).argmax(dim=1, keepdim=True)  # (batch, 1, classes)
-        picked = log_y.gather(1, best)[:, 0], log_not_y.gather(1, best)[:, 0]
-        if mask is None:
-            return picked
-        has_frames = mask.any(dim=1)[:, None]
-        return torch.where(has_frames, picked[0], -torch.inf), torch.where(has_frames, picked[1], 0.0)
+        best = _best_frame(log_y, log_not_y, mask)
+        log_clip, log_not_clip = log_y.gather(1, best)[:, 0], log_not_y.gather(1, best)[:, 0]  # (batch, classes)
+        return zero_without_frames(log_clip, log_not_clip, mask)
+
+
+def _best_frame(log_y: Tensor, log_not_y: Tensor, mask: Tensor | None) -> Tensor:
+    """The most probable real frame of each class, (batch, 1, classes)."""
+    # The logit, not log y: above z = 17 or so log y is rounded so hard that different frames look equal.
+    logits = (log_y - log_not_y).detach()
+    if mask is not None:
+        logits = logits.masked_fill(~mask[:, :, None], -torch.inf)
+    return logits.argmax(dim=1, keepdim=True)

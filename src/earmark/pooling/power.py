@@ -43,7 +43,7 @@ class Power(Pool):
     """
 
     name: ClassVar[str] = "power"
-    parameter_name: ClassVar[str | None] = "n"
+    parameter_name = "n"
 
     def __init__(
         self,

@@ -65,8 +65,8 @@ def mixup(batch: Batch, alpha: float, rng: np.random.Generator) -> Batch:
     """
     n_clips = len(batch.features)
     partner = torch.from_numpy(rng.permutation(n_clips))
-    share = rng.beta(alpha, alpha, n_clips)
-    share = torch.from_numpy(np.maximum(share, 1 - share)).float().to(batch.features.device)
+    drawn = rng.beta(alpha, alpha, n_clips)
+    share = torch.from_numpy(np.maximum(drawn, 1 - drawn)).float().to(batch.features.device)
     own = _real_energy_logs(batch)
     features = torch.logaddexp(own + torch.log(share)[:, None, None], own[partner] + torch.log1p(-share)[:, None, None])
     # Frames that are padding in both clips hold the logarithm of nothing.

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +93,6 @@ def clip_set(
     else:
         held_out = _column_split(clips, groups, split_column, held_out_value)
     return ClipSet(tuple(classes), tuple(clips), tags, known, groups, held_out)
-
-
-def audio_path(audio_folder: Path, clip: WeakClip) -> Path:
-    """Return where a clip's recording lies: beside the others in the folder, or as an absolute path."""
-    return audio_folder / clip.filename
 
 
 def _column(clip: WeakClip, column: str, option: str) -> str:

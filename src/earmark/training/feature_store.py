@@ -19,12 +19,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import read_audio
+from earmark.audio import find_clip, read_audio
 from earmark.config import Config
 from earmark.files import write_atomic
 from earmark.labels.weak import WeakClip
 from earmark.models.features import LogMel
-from earmark.training.clips import audio_path
 
 
 @dataclass(frozen=True)
@@ -130,9 +129,9 @@ def _fingerprint(clips: Sequence[WeakClip], audio_folder: Path, config: Config) 
     digest = hashlib.sha256(repr((config.features, config.model.time_reduction)).encode())
     for clip in clips:
         try:
-            status = os.stat(audio_path(audio_folder, clip))
+            status = os.stat(find_clip(audio_folder, clip.filename))
             state = (status.st_size, status.st_mtime_ns)
-        except OSError:
+        except (OSError, ValueError):
             state = (-1, -1)
         digest.update(repr((clip.filename, clip.onset, clip.offset, state)).encode())
     return digest.hexdigest()
@@ -197,7 +196,7 @@ def _read_all(
     def read(clip: WeakClip) -> tuple[NDArray[np.float16], str] | str:
         try:
             audio = read_audio(
-                audio_path(audio_folder, clip),
+                find_clip(audio_folder, clip.filename),
                 sample_rate=config.features.sample_rate,
                 onset=0.0 if clip.onset is None else clip.onset,
                 offset=clip.offset,

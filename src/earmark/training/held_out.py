@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -86,6 +86,7 @@ def choose_decoding(
     chosen = config.decoding
     setting = ClassDecoding(
         threshold=chosen.threshold,
+        low_threshold=chosen.low_threshold if chosen.low_threshold < chosen.threshold else None,
         median_seconds=chosen.median_seconds,
         max_gap_seconds=chosen.max_gap_seconds,
         min_event_seconds=chosen.min_event_seconds,
@@ -99,7 +100,9 @@ def choose_decoding(
                 f" ({', '.join(clips.classes)}), got {len(chosen.mean_seconds)}"
             )
         durations = dict(zip(clips.classes, chosen.mean_seconds, strict=True))
-        start = from_durations(clips.classes, durations, threshold=chosen.threshold)
+        windows = from_durations(clips.classes, durations).settings
+        settings = tuple(replace(setting, median_seconds=window.median_seconds) for window in windows)
+        start = Decoding("duration", clips.classes, settings)
     if chosen.mode != "tuned" or len(indices) == 0:
         return Tuned(start, {}, clips.classes if chosen.mode == "tuned" else ())
     return tune_thresholds_from_tags(clip_probs, clips.tags[indices], clips.known[indices], start=start)

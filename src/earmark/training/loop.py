@@ -91,7 +91,7 @@ def train_network(
             terms = weak_loss_terms(network, batch, config)
             loss = torch.stack(list(terms.values())).sum()
             optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             norm = nn.utils.clip_grad_norm_(network.parameters(), largest_norm)
             _stop_if_not_finite(loss, norm, terms, batch, step, folder)
             optimiser.step()

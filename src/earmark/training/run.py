@@ -90,7 +90,6 @@ def train(
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
     clips = read_weak(labels)
-    card = {"clips": len(clips), "labels_digest": _digest(clips)}
     _begin(out, config, resume=resume)
     clips_of_run = clip_set(
         clips,
@@ -103,6 +102,7 @@ def train(
     )
     store = feature_store(out / "cache", clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips)))
     data = training_data(clips_of_run, store)
+    card = _card(clips, data, config)
 
     network, optimiser, progress = _start_or_resume(out, data, config, chosen_device, card, resume=resume)
     progress = train_network(
@@ -212,6 +212,7 @@ def _finish(
     checkpoint = load_checkpoint(best)
     network = checkpoint.network.to(device)
     metrics: dict[str, Any] = {
+        "classes": list(network.classes),
         "epochs": progress.epoch,
         "steps": progress.step,
         "best_epoch": progress.best_epoch,
@@ -235,6 +236,19 @@ def _finish(
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
     return metrics, tuned.untuned
+
+
+def _card(clips: Sequence[WeakClip], data: TrainingData, config: Config) -> dict[str, object]:
+    """What the model was trained on; travels in all its files."""
+    seconds = data.store.lengths * config.features.hop_samples / config.features.sample_rate
+    training = data.clips.tags[data.training]
+    return {
+        "clips": len(clips),
+        "labels_digest": _digest(clips),
+        "hours": round(float(seconds.sum()) / 3600, 3),
+        "clip_seconds": round(float(np.median(seconds)), 3),
+        "training_clips_per_class": dict(zip(data.clips.classes, training.sum(axis=0).tolist(), strict=True)),
+    }
 
 
 def _digest(clips: Sequence[WeakClip]) -> str:

@@ -1,0 +1,108 @@
+"""Which files are audio, and which file on disk a label row means."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+# What libsndfile reads, then what needs the [av] extra: compressed audio of phones, and the sound of videos.
+AUDIO_SUFFIXES = frozenset(
+    ".wav .flac .ogg .oga .opus .mp3 .aif .aiff .aifc .au .snd .caf .w64 .rf64"
+    " .m4a .m4b .aac .ac3 .amr .wma .mka .mp4 .mov .mkv .webm .3gp".split())
+
+
+def find_audio(paths: Sequence[Path]) -> list[Path]:
+    """Return the audio files that `paths` name: files as they are, folders searched at any depth and sorted.
+
+    A file that is named is taken whatever its suffix; in folders only audio suffixes count, in any case. Hidden
+    files and folders are skipped, links to folders are followed, and a file named twice comes once.
+
+    Raises:
+        ValueError: a path does not exist, or a folder holds no audio.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("b.WAV", "a.flac", "notes.txt", "._b.WAV"):
+        ...         Path(folder, name).touch()
+        ...     [file.name for file in find_audio([Path(folder)])]
+        ['a.flac', 'b.WAV']
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise ValueError(f"{path.as_posix()}: no such file or folder - is the path relative to another folder?")
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = _audio_in(path, set())
+        if not inside:
+            raise ValueError(f"{path.as_posix()}: no audio in this folder - files must end in .wav, .flac, .ogg,"
+                             " .opus, .mp3, .m4a or alike")
+        found += sorted(inside, key=lambda file: file.relative_to(path).parts)
+    return list(dict.fromkeys(found))
+
+
+def find_clip(folder: Path, filename: str) -> Path:
+    """Return the file below `folder` that a label file calls `filename`.
+
+    Label files spell names in NFC, while some systems store them in NFD: both are found.
+
+    Raises:
+        ValueError: there is no such file; with the nearest one that there is.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Path(folder, "a.flac").touch()
+        ...     find_clip(Path(folder), "a.wav")
+        Traceback (most recent call last):
+        ...
+        ValueError: a.wav: no such file in ... - there is 'a.flac'; is the extension in the labels right?
+    """
+    direct = folder / filename
+    if direct.is_file():
+        return direct
+    place = direct.parent
+    names = sorted(os.listdir(place)) if place.is_dir() else []
+    wanted = unicodedata.normalize("NFC", direct.name)
+    for name in names:
+        if unicodedata.normalize("NFC", name) == wanted:
+            return place / name
+    raise ValueError(f"{filename}: no such file in {folder.as_posix()}{_missing_hint(folder, direct, names)}")
+
+
+def _audio_in(folder: Path, seen: set[str]) -> list[Path]:
+    """Audio at any depth; `seen` holds the folders already visited, so that links in a circle come to an end."""
+    real = os.path.realpath(folder)
+    if real in seen:
+        return []
+    seen.add(real)
+    files = []
+    for entry in folder.iterdir():
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            files += _audio_in(entry, seen)
+        elif entry.suffix.casefold() in AUDIO_SUFFIXES:
+            files.append(entry)
+    return files
+
+
+def _missing_hint(folder: Path, direct: Path, names: Sequence[str]) -> str:
+    """What the label file probably meant."""
+    if not folder.is_dir():
+        return " - this folder does not exist"
+    same_stem = [name for name in names if Path(name).stem == direct.stem]
+    if same_stem:
+        return f" - there is {same_stem[0]!r}; is the extension in the labels right?"
+    near = difflib.get_close_matches(direct.name, names, n=1, cutoff=0.8)
+    if near:
+        return f" - did you mean {near[0]!r}?"
+    elsewhere = next((file for file in folder.rglob(direct.name)), None)
+    if elsewhere is not None:
+        return f" - there is {elsewhere.relative_to(folder).as_posix()!r}; labels name files relative to the folder"
+    return " - names are relative to the audio folder; is it the right one?"

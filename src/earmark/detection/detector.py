@@ -1,0 +1,169 @@
+"""A trained model at work: recordings in, events out. Torch is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark import checks
+from earmark.audio import blocks
+from earmark.detection.decoding import decode
+from earmark.detection.model_file import ModelInfo, open_model
+from earmark.detection.pieces import windows
+from earmark.detection.settings import Decoding
+from earmark.detection.tags import SpanTags, span_tags
+from earmark.events import Event
+
+# Of a file in memory at a time; the network hears a piece of the model's own length.
+_BLOCK_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a model says about every frame of a recording.
+
+    Args:
+        frame_probs: float32 (frames, classes).
+        scores: float32 (frames, classes); how much each frame counts in a tag (earmark.detection.tags).
+        duration_seconds: length of the recording.
+        note: empty, or why only a part of the file could be used.
+    """
+
+    frame_probs: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    duration_seconds: float
+    note: str
+
+
+class Detector:
+    """Marks events in recordings with an exported model.
+
+    Args:
+        path: an ``.onnx`` file from `earmark export`.
+        n_threads: of the network. For many files, several detectors of one thread each are faster than one of many.
+
+    Example:
+        >>> detector = Detector("dogs.onnx")                        # doctest: +SKIP
+        >>> for event in detector("kitchen.flac"):                  # doctest: +SKIP
+        ...     print(event.onset, event.offset, event.label, event.score)
+    """
+
+    def __init__(self, path: Path | str, *, n_threads: int = 1) -> None:
+        checks.number("n_threads", n_threads, at_least=1)
+        self._session, self.info = open_model(path, n_threads=n_threads)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes, in the order of the last axis of all arrays."""
+        return self.info.classes
+
+    def __call__(self, audio: Path | str | NDArray[np.float32], *, sample_rate: int | None = None) -> list[Event]:
+        """Return the events of a recording, sorted by onset.
+
+        Args:
+            audio: a file, or mono samples as float32 (samples,).
+            sample_rate: of the samples; only for arrays.
+        """
+        return self.events(self.analyse(audio, sample_rate=sample_rate))
+
+    def analyse(self, audio: Path | str | NDArray[np.float32], *, sample_rate: int | None = None) -> Analysis:
+        """Return frame probabilities and scores of a recording of any length.
+
+        Raises:
+            ValueError: when the file cannot be read at all, or the array is not mono samples.
+        """
+        if isinstance(audio, np.ndarray):
+            return self._analyse_blocks(iter([(self._samples(audio, sample_rate), "")]))
+        if sample_rate is not None:
+            raise ValueError(f"sample_rate is only for arrays, got {sample_rate} with the file {audio}")
+        rate = self.info.timeline.sample_rate
+        return self._analyse_blocks(
+            (block.samples, block.note) for block in blocks(audio, sample_rate=rate, block_seconds=_BLOCK_SECONDS)
+        )
+
+    def events(self, analysis: Analysis, *, decoding: Decoding | None = None) -> list[Event]:
+        """Return the events in what `analyse` found, with the model's own decoding settings or others."""
+        return decode(
+            analysis.frame_probs,
+            decoding=self.info.decoding if decoding is None else decoding,
+            timeline=self.info.timeline,
+            duration_seconds=analysis.duration_seconds,
+        )
+
+    def tags(self, analysis: Analysis) -> list[SpanTags]:
+        """Return tag probabilities of every span as long as the clips the model learned from."""
+        return span_tags(
+            analysis.frame_probs,
+            analysis.scores,
+            rule=self.info.tag_rule,
+            span_seconds=self.info.clip_seconds,
+            timeline=self.info.timeline,
+            duration_seconds=analysis.duration_seconds,
+        )
+
+    def _samples(self, audio: NDArray[np.float32], sample_rate: int | None) -> NDArray[np.float32]:
+        """An array of the caller's as the network's own samples."""
+        checks.shape("audio", audio.shape, "(samples,)", hint="mix the channels first: audio.mean(axis=1)")
+        if sample_rate is None:
+            raise ValueError("sample_rate must be given with an array of samples, got None")
+        checks.number("sample_rate", sample_rate, at_least=1)
+        if audio.size == 0:
+            raise ValueError("audio must hold at least one sample, got none")
+        if not np.isfinite(audio).all():
+            raise ValueError("audio must hold finite numbers only, got NaN or infinity")
+        rate = self.info.timeline.sample_rate
+        samples = np.ascontiguousarray(audio, np.float32)
+        if sample_rate != rate:
+            import soxr
+
+            samples = soxr.resample(samples, sample_rate, rate)
+        return samples
+
+    def _analyse_blocks(self, arriving: Iterator[tuple[NDArray[np.float32], str]]) -> Analysis:
+        """The network over consecutive blocks of samples, each with a remark."""
+        timeline = self.info.timeline
+        hop = timeline.hop_samples
+        remarks: list[str] = []
+        n_samples = 0
+
+        def samples() -> Iterator[NDArray[np.float32]]:
+            nonlocal n_samples
+            for block, remark in arriving:
+                n_samples += len(block)
+                remarks.append(remark)
+                yield block
+
+        piece_frames = max(1, round(self.info.piece_seconds * timeline.frames_per_second))
+        context_frames = round(self.info.context_seconds * timeline.frames_per_second)
+        probs, scores = [], []
+        for window in windows(samples(), piece_samples=piece_frames * hop, context_samples=context_frames * hop):
+            found_probs, found_scores = self._session.run(None, {"audio": window.samples[None]})  # (1, frames, classes)
+            keep = slice(window.keep_from // hop, timeline.n_frames(window.keep_to))
+            probs.append(found_probs[0, keep])
+            scores.append(found_scores[0, keep])
+        # The sigmoid of two libraries may leave [0, 1] by one rounding.
+        frame_probs = np.clip(np.concatenate(probs), 0.0, 1.0)
+        note = " ".join(remark for remark in remarks if remark)
+        return Analysis(frame_probs, np.concatenate(scores), n_samples / timeline.sample_rate, note)
+
+
+def load(path: Path | str, *, n_threads: int = 1) -> Detector:
+    """Return the detector in a model file.
+
+    Args:
+        path: an ``.onnx`` file from `earmark export`.
+        n_threads: of the network.
+
+    Raises:
+        ValueError: when the file is not a model of ours.
+    """
+    return Detector(path, n_threads=n_threads)
+
+
+def model_info(path: Path | str) -> ModelInfo:
+    """Return what a model file says about itself."""
+    return open_model(path)[1]

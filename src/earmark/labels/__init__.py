@@ -1,0 +1,16 @@
+"""Label files in: weak labels (what), strong labels (what and when), durations and groups."""
+
+from earmark.labels.strong import read_durations, read_groups, read_strong, read_tags
+from earmark.labels.weak import NONE_FOLDER, WeakClip, classes_of, read_weak, similar_classes
+
+__all__ = [
+    "NONE_FOLDER",
+    "WeakClip",
+    "classes_of",
+    "read_durations",
+    "read_groups",
+    "read_strong",
+    "read_tags",
+    "read_weak",
+    "similar_classes",
+]

@@ -1,0 +1,140 @@
+"""One evaluation: events against events at three levels, and everything one must know to read the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from earmark.checks import choice
+from earmark.events import Event
+from earmark.metrics.clip import count_clips, tags_from_events
+from earmark.metrics.counts import COMPATIBLE, Counts
+from earmark.metrics.encoding import LeftOut, event_tables, tag_tables
+from earmark.metrics.event import DCASE_COLLARS, Collars, count_events
+from earmark.metrics.event_table import one_form
+from earmark.metrics.segment import SegmentCounts, count_segments
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The figures of one evaluation and how they came about.
+
+    Args:
+        event: event-based counts.
+        segment: segment-based counts.
+        clip: clip-level counts.
+        collars: what made two events the same.
+        zero_length: ``"drop"`` or ``"keep"``: what became of events that end where they begin.
+        n_files: files of the reference.
+        n_clips: clips of the reference tags.
+        left_out: events that do not count.
+        left_out_tags: tags that do not count.
+        has_reference_tags: whether they were given; otherwise they are derived from the events that count.
+        has_predicted_tags: the same of the predictions.
+        has_durations: whether they were given; otherwise a file ends with its last event.
+    """
+
+    event: Counts
+    segment: SegmentCounts
+    clip: Counts
+    collars: Collars
+    zero_length: str
+    n_files: int
+    n_clips: int
+    left_out: LeftOut
+    left_out_tags: LeftOut
+    has_reference_tags: bool
+    has_predicted_tags: bool
+    has_durations: bool
+
+    @property
+    def levels(self) -> tuple[Counts, Counts, Counts]:
+        """Event, segment and clip."""
+        return self.event, self.segment, self.clip
+
+    @property
+    def compatible(self) -> str | None:
+        """The tool whose own figures these are; None for our policy."""
+        return self.event.compatible
+
+
+def evaluate(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
+             reference_tags: Mapping[str, AbstractSet[str]] | None = None,
+             predicted_tags: Mapping[str, AbstractSet[str]] | None = None,
+             durations: Mapping[str, float] | None = None, classes: Sequence[str] | None = None,
+             collars: Collars = DCASE_COLLARS, segment_seconds: float = 1.0, zero_length: str | None = None,
+             compatible: str | None = None) -> Evaluation:
+    """Compare predicted events with reference events, event by event, segment by segment and clip by clip.
+
+    Args:
+        reference: file name -> its events; a file without events has an empty list.
+        predicted: file name -> its events; files that the reference does not have are ignored and reported.
+        reference_tags: file name -> the classes in it; None derives them from the reference events that count.
+        predicted_tags: file name -> the classes found in it; None derives them from the predicted events that count.
+        durations: file name -> its length in seconds; None: a file ends with its last event.
+        classes: the classes in the wanted order; None takes all that occur, sorted.
+        collars: what makes two events the same.
+        segment_seconds: length of a segment.
+        zero_length: ``"drop"`` or ``"keep"``; None is ``"drop"``, and ``"keep"`` when compatible with sed_eval.
+        compatible: ``"sed_eval"`` gives that tool's own figures, without a tolerance of the collars.
+
+    Raises:
+        ValueError: no reference file, no predicted file among the reference files, a label not in `classes`, impossible
+            times, or an unknown option.
+
+    Example:
+        >>> result = evaluate({"a.wav": [Event(1.0, 2.0, "dog")]}, {"a.wav": [Event(1.1, 2.9, "dog")]})
+        >>> result.event.macro.f1, result.segment.macro.recall, result.clip.macro.f1
+        (0.0, 1.0, 1.0)
+    """
+    if compatible is not None:
+        choice("compatible", compatible, COMPATIBLE)
+        collars = replace(collars, tolerance_seconds=0.0)
+    if zero_length is None:
+        zero_length = "drop" if compatible is None else "keep"
+    if classes is None:
+        classes = _all_labels(reference, predicted, reference_tags, predicted_tags)
+    true_events, found_events, left_out = event_tables(reference, predicted, classes=classes, zero_length=zero_length)
+    _check_shared_files(reference, predicted, left_out, "predicted")
+    true_tags = _tags(reference, zero_length) if reference_tags is None else reference_tags
+    found_tags = _tags(predicted, zero_length) if predicted_tags is None else predicted_tags
+    tags = tag_tables(true_tags, found_tags, classes=classes)
+    _check_shared_files(true_tags, found_tags, tags[2], "predicted_tags")
+    return Evaluation(
+        event=count_events(true_events, found_events, collars=collars, compatible=compatible),
+        segment=count_segments(true_events, found_events, segment_seconds=segment_seconds, durations=durations,
+                               compatible=compatible),
+        clip=count_clips(tags[0], tags[1], compatible=compatible),
+        collars=collars, zero_length=zero_length, n_files=len(true_events.files), n_clips=len(tags[0].files),
+        left_out=left_out, left_out_tags=tags[2], has_reference_tags=reference_tags is not None,
+        has_predicted_tags=predicted_tags is not None, has_durations=durations is not None)
+
+
+def _all_labels(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]],
+                *tags: Mapping[str, AbstractSet[str]] | None) -> list[str]:
+    """Every class that is named anywhere, so that all levels speak of the same ones."""
+    labels = {event.label for side in (reference, predicted) for events in side.values() for event in events}
+    for side in tags:
+        if side is not None:
+            labels.update(*side.values())
+    return sorted({one_form(label) for label in labels})
+
+
+def _tags(events: Mapping[str, Sequence[Event]], zero_length: str) -> dict[str, frozenset[str]]:
+    """Tags from the events that count."""
+    if zero_length == "keep":
+        return tags_from_events(events)
+    return tags_from_events({name: [event for event in found if round(event.onset * 1e9) < round(event.offset * 1e9)]
+                             for name, found in events.items()})
+
+
+def _check_shared_files(reference: Iterable[str], predicted: Mapping[str, object], left_out: LeftOut,
+                        name: str) -> None:
+    """Raise ValueError when there is nothing to compare."""
+    first = next(iter(reference), None)
+    if first is None:
+        raise ValueError("reference must have at least one file, got none - is the table empty?")
+    if predicted and len(left_out.ignored_files) == len(predicted):
+        raise ValueError(f"{name} must have files of the reference, got {len(predicted)} others, such as "
+                         f"{left_out.ignored_files[0]!r}; the reference has {first!r} - another folder or extension?")

@@ -1,0 +1,226 @@
+"""Event-based figures: an event is found when a prediction of its class begins and ends where it does, within collars.
+
+Every event is paired with one prediction at most, and as many pairs are made as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.checks import choice, number
+from earmark.events import Event
+from earmark.metrics.counts import COMPATIBLE, Counts
+from earmark.metrics.encoding import event_tables
+from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds
+from earmark.metrics.matching import maximum_matching
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the reference, rows of the predictions; both (pairs,)
+
+
+@dataclass(frozen=True)
+class Collars:
+    r"""How far apart two events may begin and end and still be the same event.
+
+    .. math:: |t_\mathrm{on} - t'_\mathrm{on}| \le c_\mathrm{on}, \quad
+              |t_\mathrm{off} - t'_\mathrm{off}| \le \max(c_\mathrm{off}, p \, (t_\mathrm{off} - t_\mathrm{on}))
+
+    The larger of the two offset collars counts, with the length of the reference event.
+
+    Args:
+        onset_seconds: c_on.
+        offset_seconds: c_off.
+        offset_fraction: p, a part of the reference event's length.
+        tolerance_seconds: differences are rounded to this before they are compared, so that events exactly one collar
+            apart are the same event (1e-6, as in sed_scores_eval). 0 compares floating-point numbers as they are, as
+            sed_eval does; then 1.2 - 1.0 is within 0.2 and 0.9 - 0.7 is not.
+
+    Raises:
+        ValueError: a negative or infinite value.
+    """
+
+    onset_seconds: float = 0.2
+    offset_seconds: float = 0.2
+    offset_fraction: float = 0.2
+    tolerance_seconds: float = 1e-6
+
+    def __post_init__(self) -> None:
+        for name in ("onset_seconds", "offset_seconds", "tolerance_seconds"):
+            number(name, getattr(self, name), at_least=0, at_most=1e6, hint="in seconds, for instance 0.2")
+        number("offset_fraction", self.offset_fraction, at_least=0, hint="a part of the length, for instance 0.2")
+
+
+DCASE_COLLARS = Collars()  # 200 ms, and 20 % of the length for offsets
+
+
+def event_counts(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
+                 classes: Sequence[str] | None = None, onset_collar_seconds: float = 0.2,
+                 offset_collar_seconds: float = 0.2, offset_collar_fraction: float = 0.2,
+                 tolerance_seconds: float | None = None, zero_length: str | None = None,
+                 compatible: str | None = None) -> Counts:
+    """Count which reference events were found and which predictions are right.
+
+    Args:
+        reference: file name -> its events; a file without events has an empty list.
+        predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
+        classes: the classes in the wanted order; None takes all that occur, sorted.
+        onset_collar_seconds: see `Collars`.
+        offset_collar_seconds: see `Collars`.
+        offset_collar_fraction: see `Collars`.
+        tolerance_seconds: see `Collars`; None is 1e-6, and 0 when compatible with sed_eval.
+        zero_length: ``"drop"`` or ``"keep"`` for events that end where they begin, see `event_tables`; None is
+            ``"drop"``, and ``"keep"`` when compatible with sed_eval.
+        compatible: ``"sed_eval"`` gives that tool's own figures.
+
+    Raises:
+        ValueError: a label not in `classes`, impossible times, or an unknown option.
+
+    Example:
+        >>> reference = {"a.wav": [Event(1.0, 2.0, "dog"), Event(4.0, 9.0, "cat")]}
+        >>> predicted = {"a.wav": [Event(1.2, 2.1, "dog"), Event(4.0, 8.0, "cat"), Event(6.0, 7.0, "dog")]}
+        >>> counts = event_counts(reference, predicted)
+        >>> counts.classes, counts.true_positives, counts.false_positives
+        (('cat', 'dog'), array([1, 1]), array([0, 1]))
+    """
+    if compatible is not None:
+        choice("compatible", compatible, COMPATIBLE)
+    if tolerance_seconds is None:
+        tolerance_seconds = DCASE_COLLARS.tolerance_seconds if compatible is None else 0.0
+    if zero_length is None:
+        zero_length = "drop" if compatible is None else "keep"
+    collars = Collars(onset_collar_seconds, offset_collar_seconds, offset_collar_fraction, tolerance_seconds)
+    tables = event_tables(reference, predicted, classes=classes, zero_length=zero_length)
+    tables[2].warn()
+    return count_events(tables[0], tables[1], collars=collars, compatible=compatible)
+
+
+def count_events(reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS,
+                 compatible: str | None = None) -> Counts:
+    """Count as `event_counts` does, from tables.
+
+    Substitutions are pairs that lie within the collars of each other, differ in class, and have no partner yet. Which
+    of several equally large matchings is taken, and so how many of them there are, depends on the order of the events:
+    by time, or for sed_eval as they stand in the list.
+    """
+    check_same_grid(reference, predicted)
+    in_list_order = compatible == "sed_eval"
+    found, right = match_events(reference, predicted, collars=collars, in_list_order=in_list_order)
+    n_classes = len(reference.classes)
+    hits = np.bincount(reference.class_index[found], minlength=n_classes)
+    is_missed, is_wrong = np.full(len(reference), True), np.full(len(predicted), True)
+    is_missed[found], is_wrong[right] = False, False
+    missed, wrong = np.flatnonzero(is_missed), np.flatnonzero(is_wrong)
+    substitutions = _n_substitutions(reference.rows(is_missed), predicted.rows(is_wrong), collars, in_list_order)
+    return Counts("event", reference.classes, hits,
+                  np.bincount(predicted.class_index[wrong], minlength=n_classes),
+                  np.bincount(reference.class_index[missed], minlength=n_classes), substitutions, compatible)
+
+
+def match_events(reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS,
+                 in_list_order: bool = False) -> Pairs:
+    """Return the largest set of pairs of reference rows and predicted rows that are the same event.
+
+    Args:
+        reference: what is true.
+        predicted: what was found.
+        collars: how far apart the two may be.
+        in_list_order: among equally large sets, the one that visiting the rows in their order gives, as sed_eval does;
+            otherwise the one that visiting by time gives, whatever the order of the rows.
+    """
+    pairs = _within_collars(reference, predicted, reference.cell, predicted.cell, collars)
+    rows, columns = pairs
+    # Nearly all events have one candidate that has no other: those are pairs. Only the rest needs to be matched.
+    is_only = ((np.bincount(rows, minlength=len(reference))[rows] == 1)
+               & (np.bincount(columns, minlength=len(predicted))[columns] == 1))
+    if is_only.all():
+        return pairs
+    neighbours: dict[int, list[int]] = {}
+    for row, column in _visited(rows[~is_only], columns[~is_only], reference, predicted, in_list_order):
+        neighbours.setdefault(column, []).append(row)
+    partners = maximum_matching(neighbours)
+    return (np.concatenate([rows[is_only], np.array(list(partners), dtype=np.int64)]),
+            np.concatenate([columns[is_only], np.array(list(partners.values()), dtype=np.int64)]))
+
+
+def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> int:
+    """How many misses have a false positive of another class within the collars: first come, first served."""
+    rows, columns = _within_collars(missed, wrong, missed.file_index, wrong.file_index, collars)
+    used_rows: set[int] = set()
+    used_columns: set[int] = set()
+    for row, column in _visited(rows, columns, missed, wrong, in_list_order):
+        if row not in used_rows and column not in used_columns:
+            used_rows.add(row)
+            used_columns.add(column)
+    return len(used_rows)
+
+
+def _visited(rows: NDArray[np.int64], columns: NDArray[np.int64], reference: EventTable, predicted: EventTable,
+             in_list_order: bool) -> list[tuple[int, int]]:
+    """Pairs in the order in which they are visited."""
+    if in_list_order:
+        order = np.lexsort((columns, rows))
+    else:
+        # Events equal in onset and offset can be exchanged for each other, so nothing else need decide.
+        order = np.lexsort((predicted.offset_seconds[columns], predicted.onset_seconds[columns],
+                            reference.offset_seconds[rows], reference.onset_seconds[rows]))
+    return list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
+
+
+def _within_collars(reference: EventTable, predicted: EventTable, reference_group: NDArray[np.int64],
+                    predicted_group: NDArray[np.int64], collars: Collars) -> Pairs:
+    """All pairs of one group (a file, or a class in a file) that are within the collars of each other."""
+    rows, columns = _near_onsets(reference, predicted, reference_group, predicted_group,
+                                 collars.onset_seconds + collars.tolerance_seconds)
+    if collars.tolerance_seconds == 0:
+        is_hit = _is_hit_in_floating_point(reference, predicted, (rows, columns), collars)
+    else:
+        is_hit = _is_hit(reference, predicted, (rows, columns), collars)
+    return rows[is_hit], columns[is_hit]
+
+
+def _is_hit(reference: EventTable, predicted: EventTable, pairs: Pairs, collars: Collars) -> NDArray[np.bool_]:
+    """Whether each pair is within the collars, in whole nanoseconds: (pairs,)."""
+    rows, columns = pairs
+    onset, offset = reference.onset_nanoseconds[rows], reference.offset_nanoseconds[rows]
+    onset_collar, offset_collar, tolerance = nanoseconds(np.array(
+        [collars.onset_seconds, collars.offset_seconds, collars.tolerance_seconds]))
+    # Rounding a difference to multiples of the tolerance lets it exceed the collar by half of one.
+    slack = tolerance // 2
+    longest = np.maximum(offset_collar, np.rint(collars.offset_fraction * (offset - onset)).astype(np.int64))
+    return ((np.abs(onset - predicted.onset_nanoseconds[columns]) <= onset_collar + slack)
+            & (np.abs(offset - predicted.offset_nanoseconds[columns]) <= longest + slack))
+
+
+def _is_hit_in_floating_point(reference: EventTable, predicted: EventTable, pairs: Pairs,
+                              collars: Collars) -> NDArray[np.bool_]:
+    """Whether each pair is within the collars, to the last bit as sed_eval decides it: (pairs,)."""
+    rows, columns = pairs
+    onset, offset = reference.onset_seconds[rows], reference.offset_seconds[rows]
+    longest = np.maximum(collars.offset_seconds, collars.offset_fraction * (offset - onset))
+    return ((np.abs(onset - predicted.onset_seconds[columns]) <= collars.onset_seconds)
+            & (np.abs(offset - predicted.offset_seconds[columns]) <= longest))
+
+
+def _near_onsets(reference: EventTable, predicted: EventTable, reference_group: NDArray[np.int64],
+                 predicted_group: NDArray[np.int64], reach_seconds: float) -> Pairs:
+    """All pairs of one group whose onsets are within reach, and a few that are up to 3 ms farther apart.
+
+    One line holds all groups one after the other, with gaps wider than the reach, and one search per event finds its
+    neighbours. Milliseconds are enough here, and leave room for a million recordings of a day in 500 classes.
+    """
+    milliseconds = [(side.onset_seconds * 1e3).astype(np.int64) for side in (reference, predicted)]
+    reach = int(reach_seconds * 1e3) + 2
+    group_length = max((int(times.max()) for times in milliseconds if len(times)), default=0) + reach + 1
+    check_line(reference, group_length)
+    places, candidates = (group * group_length + times for group, times in
+                          zip((reference_group, predicted_group), milliseconds, strict=True))
+    # Both sorted: the search goes along the line once, instead of starting anew for every event.
+    place_order, candidate_order = np.argsort(places), np.argsort(candidates)
+    places, candidates = places[place_order], candidates[candidate_order]
+    first = np.searchsorted(candidates, places - reach, side="left")
+    n_near = np.searchsorted(candidates, places + reach, side="right") - first
+    nth = np.arange(n_near.sum()) - np.repeat(np.cumsum(n_near) - n_near, n_near)  # 0, 1, 2 ... for each event
+    return np.repeat(place_order, n_near), candidate_order[np.repeat(first, n_near) + nth]

@@ -1,0 +1,187 @@
+"""Segment-based figures: time is cut into segments of equal length, and each class is in a segment or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.checks import choice, number
+from earmark.events import Event
+from earmark.metrics.counts import COMPATIBLE, Counts
+from earmark.metrics.encoding import event_tables
+from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds, one_form
+
+SLACK_NANOSECONDS = 500  # an event that reaches less than this into a segment is not in it: float32 is no better
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentCounts(Counts):
+    """Counts of segments.
+
+    Args:
+        segment_seconds: the length of one segment.
+        n_segments: how many there are in all files together; each is one yes or no per class.
+    """
+
+    segment_seconds: float = 1.0
+    n_segments: int = 0
+
+    @property
+    def true_negatives(self) -> NDArray[np.int64]:
+        """Segments that neither side has, per class: (classes,)."""
+        return self.n_segments - self.true_positives - self.false_positives - self.false_negatives
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """Pieces of time in whole segments, sorted, none touching another one of its group.
+
+    All groups lie one after the other on one line of `group_length` segments each.
+    """
+
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    group_length: int
+
+
+def segment_counts(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
+                   classes: Sequence[str] | None = None, segment_seconds: float = 1.0,
+                   durations: Mapping[str, float] | None = None, zero_length: str | None = None,
+                   compatible: str | None = None) -> SegmentCounts:
+    """Count the segments in which reference and predictions agree; an event fills every segment it reaches into.
+
+    Args:
+        reference: file name -> its events; a file without events has an empty list.
+        predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
+        classes: the classes in the wanted order; None takes all that occur, sorted.
+        segment_seconds: length of a segment.
+        durations: file name -> its length in seconds, which decides the true negatives. None: a file is as long as the
+            last offset on either side.
+        zero_length: ``"drop"`` or ``"keep"`` for events that end where they begin. Kept ones fill the segment they are
+            in, and none on a border. None is ``"drop"``, and ``"keep"`` when compatible with sed_eval.
+        compatible: ``"sed_eval"`` gives that tool's own figures: borders in floating point, and what lies beyond the
+            duration is cut off.
+
+    Raises:
+        ValueError: a label not in `classes`, impossible times, a file without duration, or an unknown option.
+
+    Example:
+        >>> counts = segment_counts({"a.wav": [Event(0.5, 2.5, "dog")]}, {"a.wav": [Event(1.0, 3.5, "dog")]})
+        >>> counts.true_positives, counts.false_positives, counts.false_negatives        # 0-3 against 1-4
+        (array([2]), array([1]), array([1]))
+    """
+    if compatible is not None:
+        choice("compatible", compatible, COMPATIBLE)
+    if zero_length is None:
+        zero_length = "drop" if compatible is None else "keep"
+    tables = event_tables(reference, predicted, classes=classes, zero_length=zero_length)
+    tables[2].warn()
+    return count_segments(tables[0], tables[1], segment_seconds=segment_seconds, durations=durations,
+                          compatible=compatible)
+
+
+def count_segments(reference: EventTable, predicted: EventTable, *, segment_seconds: float = 1.0,
+                   durations: Mapping[str, float] | None = None, compatible: str | None = None) -> SegmentCounts:
+    """Count as `segment_counts` does, from tables.
+
+    A segment in which classes were missed and others made up has as many substitutions as the fewer of the two.
+    """
+    check_same_grid(reference, predicted)
+    number("segment_seconds", segment_seconds, at_least=1e-3, hint="in seconds, for instance 1.0")
+    in_floating_point = compatible == "sed_eval"
+    sides = (reference, predicted)
+    spans = [_segments_of(side, segment_seconds, in_floating_point) for side in sides]
+    lengths = np.zeros(len(reference.files), dtype=np.int64)
+    for side, (_, stop) in zip(sides, spans, strict=True):
+        np.maximum.at(lengths, side.file_index, stop)
+    if durations is not None:
+        given = _n_segments(durations, reference.files, segment_seconds, in_floating_point)
+        if in_floating_point:
+            spans = [(start, np.minimum(stop, given[side.file_index]))
+                     for side, (start, stop) in zip(sides, spans, strict=True)]
+        lengths = given if in_floating_point else np.maximum(lengths, given)
+
+    group_length = int(lengths.max(initial=0)) + 1
+    check_line(reference, group_length)
+    true_runs, predicted_runs = (_merged(side.cell, span, group_length)
+                                 for side, span in zip(sides, spans, strict=True))
+    n_classes = len(reference.classes)
+    n_true, n_predicted = (_per_class(runs, runs.stop - runs.start, n_classes) for runs in (true_runs, predicted_runs))
+    hits = _per_class(true_runs, _covered(true_runs, predicted_runs), n_classes)
+    substitutions = _smaller_side(true_runs, predicted_runs, n_classes) - int(hits.sum())
+    return SegmentCounts("segment", reference.classes, hits, n_predicted - hits, n_true - hits, substitutions,
+                         compatible, segment_seconds, int(lengths.sum()))
+
+
+def _segments_of(table: EventTable, segment_seconds: float,
+                 in_floating_point: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First segment, and the one after the last, of every event: (rows,), (rows,)."""
+    if in_floating_point:
+        return (np.floor(table.onset_seconds / segment_seconds).astype(np.int64),
+                np.ceil(table.offset_seconds / segment_seconds).astype(np.int64))
+    length = int(nanoseconds(np.array(segment_seconds)))
+    return ((table.onset_nanoseconds + SLACK_NANOSECONDS) // length,
+            -((SLACK_NANOSECONDS - table.offset_nanoseconds) // length))
+
+
+def _n_segments(durations: Mapping[str, float], files: Sequence[str], segment_seconds: float,
+                in_floating_point: bool) -> NDArray[np.int64]:
+    """Segments of every file: (files,)."""
+    durations = {one_form(name): seconds for name, seconds in durations.items()}
+    missing = [name for name in files if name not in durations]
+    if missing:
+        raise ValueError(f"durations must have every file of the reference, {len(missing)} are missing "
+                         f"(first: {missing[0]!r})")
+    seconds = np.array([number(f"duration of {name}", durations[name], at_least=0, at_most=1e9) for name in files])
+    if in_floating_point:
+        return np.ceil(seconds / segment_seconds).astype(np.int64)
+    return -((SLACK_NANOSECONDS - nanoseconds(seconds)) // int(nanoseconds(np.array(segment_seconds))))
+
+
+def _merged(cell: NDArray[np.int64], span: tuple[NDArray[np.int64], NDArray[np.int64]], group_length: int) -> _Runs:
+    """Events of one class in one file that overlap or touch, joined."""
+    start, stop = (cell * group_length + edge for edge in span)
+    has_length = start < stop
+    start, stop = start[has_length], stop[has_length]
+    order = np.argsort(start)
+    start, stop = start[order], np.maximum.accumulate(stop[order])
+    is_first = np.append(True, start[1:] > stop[:-1])[:len(start)]
+    is_last = np.append(is_first[1:], True)[:len(start)]
+    return _Runs(start[is_first], stop[is_last], group_length)
+
+
+def _per_class(runs: _Runs, n_segments: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+    """Segments added up by class: (runs,) -> (classes,)."""
+    class_index = runs.start // runs.group_length % max(1, n_classes)
+    # bincount adds in double precision, which is exact up to 2^53 segments.
+    return np.bincount(class_index, weights=n_segments, minlength=n_classes).astype(np.int64)
+
+
+def _covered(runs: _Runs, others: _Runs) -> NDArray[np.int64]:
+    """How many segments of each run lie in the other runs: (runs,)."""
+    before = np.append(0, np.cumsum(others.stop - others.start))  # segments in all runs before the nth
+    start = np.append(others.start, np.iinfo(np.int64).max)
+
+    def n_up_to(edge: NDArray[np.int64]) -> NDArray[np.int64]:
+        n_ended = np.searchsorted(others.stop, edge, side="right")
+        return before[n_ended] + np.maximum(0, edge - start[n_ended])
+
+    return n_up_to(runs.stop) - n_up_to(runs.start)
+
+
+def _smaller_side(true_runs: _Runs, predicted_runs: _Runs, n_classes: int) -> int:
+    """In every segment, the classes of the side that has fewer; added up over all segments of all files."""
+    edges = []
+    for runs in (true_runs, predicted_runs):
+        cell, inside = np.divmod(runs.start, runs.group_length)
+        start = cell // max(1, n_classes) * runs.group_length + inside  # now on a line of files alone
+        edges += [start, start + (runs.stop - runs.start)]
+    edge = np.concatenate(edges)
+    order = np.argsort(edge)
+    lengths = np.diff(edge[order])
+    steps = np.repeat([[1, -1, 0, 0], [0, 0, 1, -1]], [len(part) for part in edges], axis=1)  # (2 sides, edges)
+    n_true, n_predicted = (np.cumsum(side[order])[:-1] for side in steps)
+    return int((np.minimum(n_true, n_predicted) * lengths).sum())

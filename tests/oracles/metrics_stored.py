@@ -1,0 +1,53 @@
+"""sed_eval's own figures, as tests/oracles/metrics_sed_eval.py stored them, and the comparison with ours."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from earmark.events import Event
+from earmark.metrics.counts import Counts, Scores
+from oracles.metrics_cases import Lists, fingerprint
+
+STORED = Path(__file__).parents[1] / "data" / "sed_eval_figures.json"
+
+
+@cache
+def tool_figures() -> dict[str, Any]:
+    """Case -> level -> the tool's figures; checked to belong to the cases as they are now."""
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    assert stored["made_with"]["sed_eval"] == "0.2.1"
+    assert stored["cases"] == fingerprint(), "the cases changed: make the figures again"
+    figures: dict[str, Any] = stored["figures"]
+    return figures
+
+
+def as_events(lists: Lists) -> dict[str, list[Event]]:
+    """Rows as our events."""
+    return {name: [Event(*row) for row in rows] for name, rows in lists.items()}
+
+
+def assert_as_the_tool_says(counts: Counts, tool: dict[str, Any], *, more: Sequence[Any] = ()) -> None:
+    """Counts equal, figures within 1e-12, NaN where the tool has none; `more` are further counts per class."""
+    for index, label in enumerate(counts.classes):
+        arrays = (counts.n_reference, counts.n_predicted, counts.true_positives, *more)
+        expected = tool["classes"][label]
+        assert [int(array[index]) for array in arrays] == expected[:len(arrays)], label
+        scores = Scores(float(counts.precision[index]), float(counts.recall[index]), float(counts.f1[index]))
+        assert_scores(scores, expected[len(arrays):])
+    assert_scores(counts.macro, tool["macro"])
+    assert_scores(counts.micro, tool["micro"])
+    if "substitutions" in tool:
+        assert counts.substitutions == tool["substitutions"]
+        if counts.n_reference.sum() > 0:  # otherwise the tool divides by 2e-16
+            assert abs(counts.error_rate - tool["error_rate"]) <= 1e-12
+
+
+def assert_scores(scores: Scores, expected: Sequence[float | None]) -> None:
+    """Within 1e-12, or undefined on both sides."""
+    for ours, theirs in zip((scores.precision, scores.recall, scores.f1), expected, strict=True):
+        assert math.isnan(ours) if theirs is None else abs(ours - theirs) <= 1e-12

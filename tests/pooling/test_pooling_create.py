@@ -1,0 +1,122 @@
+"""Choosing a pooling function by name, and what all of them refuse; what each one refuses stands in its own test."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pooling_cases import Case, plain_cases
+from torch import Tensor
+
+from earmark import pooling
+
+# -- laws -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_names_are_those_of_the_paper() -> None:
+    paper = ["attention", "auto", "average", "cap", "exponential", "hierarchical", "linear", "max", "power", "rap"]
+    assert pooling.names() == paper
+
+
+def test_a_new_file_in_the_folder_is_a_new_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loudest_two.py").write_text(
+        "from earmark.pooling.base import Pool\n"
+        "class LoudestTwo(Pool):\n"
+        "    name = 'loudest_two'\n"
+        "    def frame_scores(self, log_y, head_scores):\n"
+        "        second = log_y.topk(2, dim=1).values[:, 1:]\n"
+        "        return (log_y < second).float() * -1000\n"
+    )
+    monkeypatch.setattr(pooling, "__path__", [*pooling.__path__, str(tmp_path)])
+    pooling._classes.cache_clear()
+    try:
+        assert "loudest_two" in pooling.names()
+        assert pooling.takes("loudest_two") == ()
+        clip = torch.logit(torch.tensor([[[0.2], [0.6], [0.9]]]))
+        assert pooling.create("loudest_two", n_classes=1)(clip).item() == pytest.approx(0.75)  # (0.6 + 0.9) / 2
+    finally:
+        sys.modules.pop("earmark.pooling.loudest_two", None)
+        pooling._classes.cache_clear()
+
+
+def test_options_left_out_keep_their_defaults() -> None:
+    values = {name: pooling.create(name, n_classes=2).parameter_values() for name in ("power", "auto")}
+    assert {name: value.tolist() for name, value in values.items() if value is not None} == {
+        "power": [1.0, 1.0],  # as linear softmax
+        "auto": [1.0, 1.0],  # as exponential softmax
+    }
+
+
+def test_every_option_reaches_its_function() -> None:
+    assert pooling.takes("power") == ("initial", "penalty", "constraint", "shared")
+    pool = pooling.create("power", n_classes=2, initial=3.0, penalty=0.5, constraint="softplus", shared=True)
+    (raw,) = pool.parameters()
+    assert raw.shape == (1,)
+    assert raw.item() == pytest.approx(2.9489, abs=1e-4)  # log(e^3 - 1)
+    assert pool.penalty().item() == pytest.approx(9.0)  # 0.5 (9 + 9)
+
+
+# -- wrong input ----------------------------------------------------------------------------------------------------
+
+every_pool = pytest.mark.parametrize(
+    "case", [*plain_cases(), Case("hierarchical", {"inner": "power", "groups": (3, 2)})], ids=str
+)
+TRUE = torch.ones(2, 5, dtype=torch.bool)
+
+
+@every_pool
+@pytest.mark.parametrize(
+    ("logits", "mask", "message"),
+    [
+        (torch.zeros(5, 3), None, r"logits must have shape \(batch, frames, classes\), got \(5, 3\) - did you forget"),
+        (torch.zeros(2, 3, 5), None, r"logits must have 3 classes on the last axis, got shape \(2, 3, 5\) - are"),
+        (torch.zeros(2, 0, 3), None, r"logits must have at least one frame, got shape \(2, 0, 3\)"),
+        (torch.zeros(2, 5, 3, dtype=torch.long), None, r"logits must be floating point numbers, got torch.int64"),
+        (torch.zeros(2, 5, 3), TRUE.byte(), r"mask must be bool \(true = real frame\), got torch.uint8 - convert it"),
+        (torch.zeros(2, 5, 3), TRUE.float(), r"mask must be bool \(true = real frame\), got torch.float32"),
+        (torch.zeros(2, 5, 3), TRUE[:1], r"mask must have shape \(batch, frames\) = \(2, 5\), got \(1, 5\)"),
+        (torch.zeros(2, 5, 3), TRUE.T, r"mask must have shape \(batch, frames\) = \(2, 5\), got \(5, 2\)"),
+        (torch.zeros(2, 5, 3), TRUE[:, :, None], r"mask must have shape \(batch, frames\) = \(2, 5\), got \(2, 5, 1\)"),
+    ],
+)
+def test_wrong_logits_and_masks_are_refused(case: Case, logits: Tensor, mask: Tensor | None, message: str) -> None:
+    features = torch.zeros(*logits.shape[:2], 5) if logits.ndim == 3 else None
+    for call in (case.pool(), case.pool().log_probs, case.pool().scores):
+        with pytest.raises(ValueError, match=message):
+            call(logits, mask, features)
+
+
+@every_pool
+def test_features_of_another_length_are_refused_even_where_they_are_not_used(case: Case) -> None:
+    with pytest.raises(ValueError, match=r"features .* as many clips and frames as the logits \(2, 5, 3\), got \(2, 4"):
+        case.pool()(torch.zeros(2, 5, 3), None, torch.zeros(2, 4, 5))
+
+
+@pytest.mark.parametrize("name", [name for name in pooling.names() if name != "hierarchical"])
+@pytest.mark.parametrize("option", ["n_features", "n_frames", "axis", "initial", "penalty", "constraint", "shared"])
+def test_an_option_that_does_not_belong_is_refused(name: str, option: str) -> None:
+    values: dict[str, Any] = {"axis": "time", "constraint": "project", "shared": True, "initial": 1.0, "penalty": 0.1}
+    if option in pooling.takes(name):
+        return
+    with pytest.raises(ValueError, match=rf"pooling '{name}' takes no '{option}'"):
+        pooling.create(name, n_classes=2, **{option: values.get(option, 9)})
+
+
+@pytest.mark.parametrize("name", [name for name in pooling.names() if name != "hierarchical"])
+def test_stages_are_refused_by_all_others(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"pooling '{name}' takes no 'inner'"):
+        pooling.create(name, n_classes=2, inner="power")
+    with pytest.raises(ValueError, match=rf"pooling '{name}' takes no 'groups'"):
+        pooling.create(name, n_classes=2, groups=(5, 5))
+
+
+def test_unknown_names_and_no_classes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"pooling must be one of attention, auto, .*, got 'powr' - did you mean"):
+        pooling.create("powr", n_classes=2)
+    with pytest.raises(ValueError, match=r"pooling must be one of .*, got 'median'"):
+        pooling.takes("median")
+    with pytest.raises(ValueError, match=r"n_classes must be at least 1, got 0"):
+        pooling.create("average", n_classes=0)

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from earmark.cli.evaluate import command, report_text
+from earmark.events import Event
+from earmark.metrics.evaluation import evaluate
+from earmark.metrics.report import as_json
+
+HEADER = "filename\tonset\toffset\tevent_label\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A reference, predictions, tags and durations."""
+    (tmp_path / "reference.tsv").write_text(
+        f"{HEADER}a.wav\t1.0\t2.0\tDog\na.wav\t4.0\t5.0\tAir horn, truck horn\na.wav\t0\t0\tOwl\nb.wav\t\t\t\n")
+    (tmp_path / "predicted.tsv").write_text(
+        f"{HEADER}a.wav\t1.2\t2.0\tDog\nb.wav\t0.0\t3.5\tDog\nz.wav\t0.0\t1.0\tDog\n")
+    (tmp_path / "tags.tsv").write_text("filename\tlabel\na.wav\tDog\na.wav\tOwl\nb.wav\tDog\n")
+    (tmp_path / "durations.tsv").write_text("filename\tduration\na.wav\t10.0\nb.wav\t4.0\n")
+    return tmp_path
+
+
+def run(folder: Path, *options: str) -> Result:
+    return CliRunner().invoke(command, [
+        "--reference", str(folder / "reference.tsv"), "--predicted", str(folder / "predicted.tsv"),
+        *(str(folder / option) if option.endswith((".tsv", ".json")) else option for option in options)])
+
+
+# Laws
+
+
+def test_the_report_shows_the_figures_of_evaluate(folder: Path) -> None:
+    result = run(folder)
+    assert result.exit_code == 0, result.output
+    events = {"a.wav": [Event(1.0, 2.0, "Dog"), Event(4.0, 5.0, "Air horn, truck horn"), Event(0.0, 0.0, "Owl")],
+              "b.wav": []}
+    found = {"a.wav": [Event(1.2, 2.0, "Dog")], "b.wav": [Event(0.0, 3.5, "Dog")], "z.wav": [Event(0.0, 1.0, "Dog")]}
+    assert result.output == click_plain(report_text(evaluate(events, found), width=None))
+
+
+def test_a_narrow_window_loses_no_figure_and_no_word(folder: Path) -> None:
+    del folder
+    label = "Fire engine, fire truck (siren) of an uncommonly long name"
+    reference = {"a": [Event(float(second), second + 1.0, label) for second in range(0, 3000, 2)]}
+    evaluation = evaluate(reference, {"a": reference["a"][::3]})
+    narrow, wide = (click_plain(report_text(evaluation, width=width)) for width in (80, 200))
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert sorted(narrow.replace("-", "").split()) == sorted(wide.replace("-", "").split())
+
+
+# Worked numbers
+
+
+def test_the_report_by_hand(folder: Path) -> None:
+    lines = run(folder).output.splitlines()
+    assert lines[0] == "2 files, 2 reference events, 2 predicted events, 3 classes"
+    rows = {line[:20].strip(): line[20:].split() for line in lines if line[:1].isalpha() and "." in line[20:40]}
+    # One of two dogs was found and one made up, exactly 200 ms late; the horn was missed; the owl never heard.
+    assert rows["macro mean"][:3] == ["0.333", "0.250", "0.500"]
+    assert rows["micro mean"][:3] == ["0.500", "0.500", "0.500"]
+    assert rows["Dog"][:3] == ["0.667", "0.500", "1.000"]
+    assert rows["Air horn, truck horn"][:3] == ["0.000", "0.000", "0.000"]
+    assert any(line.split() == ["Owl", *["-"] * 9] for line in lines)
+    assert any(line.split()[:4] == ["Dog", "1", "1", "0"] for line in lines)
+    assert lines[-1] == "macro F1   event 0.333   segment 0.167   clip 0.333"
+
+
+def test_what_does_not_count_is_said(folder: Path) -> None:
+    output = run(folder).output
+    assert "note  1 event of zero length was dropped (1 reference, 0 predicted)" in output
+    assert "note  1 predicted file is not in the reference: 1 event ignored (first: z.wav)" in output
+    assert "note  on neither side, so left out of the event, segment and clip means: Owl" in output
+    assert "reference tags derived from the events, predicted tags derived from the events" in output
+
+
+def test_options_reach_the_evaluation(folder: Path) -> None:
+    kept = run(folder, "--zero-length", "keep").output.splitlines()
+    assert ["Owl", "0.000", "0.000", "0.000"] in [line.split()[:4] for line in kept]
+    output = run(folder, "--reference-tags", "tags.tsv", "--durations", "durations.tsv").output
+    assert "reference tags as given, predicted tags derived" in output
+    assert "1 s, 14 segments in all; durations as given" in output
+    assert "predicted tags as given" in run(folder, "--predicted-tags", "tags.tsv").output
+    compatible = run(folder, "--compatible", "sed_eval").output
+    assert "as sed_eval has them" in compatible
+    # 1.2 - 1.0 is below 0.2 even in floating point; the horn and the owl are never predicted: F1 undefined, left out.
+    assert compatible.splitlines()[-1].startswith("macro F1   event 0.667")
+
+
+def test_json_to_a_file_and_to_standard_output(folder: Path) -> None:
+    beside = run(folder, "--json", "figures.json")
+    assert "macro F1" in beside.stdout
+    assert "figures.json" in beside.stderr
+    instead = run(folder, "--json", "-")
+    written = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    assert json.loads(instead.stdout) == written
+    assert written["event"]["macro"]["recall"] == 0.5
+    assert written["event"]["classes"].keys() == {"Air horn, truck horn", "Dog", "Owl"}
+    assert written.keys() == as_json(evaluate({"a": []}, {})).keys()
+
+
+def test_help_names_the_three_levels() -> None:
+    output = CliRunner().invoke(command, ["--help"]).output
+    assert "event    onset within 200 ms" in output
+    assert "--compatible [sed_eval]" in output
+
+
+# Wrong input
+
+
+def test_wrong_input_is_named(folder: Path) -> None:
+    for options, message in [
+        (("--predicted", "missing.tsv"), "missing.tsv: cannot be read"),
+        (("--durations", "tags.tsv"), "no column 'duration'"),
+        (("--reference-tags", "durations.tsv"), "no column 'event_labels'"),
+    ]:
+        result = run(folder, *options)
+        assert isinstance(result.exception, ValueError)
+        assert message in str(result.exception)
+    (folder / "predicted.tsv").write_text(f"{HEADER}a.wav\t2.0\t1.0\tDog\n")
+    assert "predicted.tsv:2: " in str(run(folder).exception)
+    (folder / "predicted.tsv").write_text(f"{HEADER}a.flac\t1.0\t2.0\tDog\n")
+    assert "predicted must have files of the reference, got 1 others, such as 'a.flac'" in str(run(folder).exception)
+
+
+def test_wrong_usage_exits_with_2(folder: Path) -> None:
+    assert run(folder, "--zero-length", "half").exit_code == 2
+    assert CliRunner().invoke(command, ["--reference", "a.tsv"]).exit_code == 2
+
+
+def click_plain(text: str) -> str:
+    """Without colours, as click prints where there is no terminal."""
+    import click
+
+    return click.unstyle(text)
