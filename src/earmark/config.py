@@ -36,6 +36,10 @@ class FeatureConfig:
         for name in ("sample_rate", "n_mels", "window_samples", "hop_samples"):
             checks.number(f"features.{name}", getattr(self, name), at_least=1)
         checks.number("features.floor", self.floor, above=0)
+        if self.dynamic_range_db is not None:
+            checks.number("features.dynamic_range_db", self.dynamic_range_db, above=0, hint="80 is usual")
+        if self.clip_frames is not None:
+            checks.number("features.clip_frames", self.clip_frames, at_least=1)
         checks.choice("features.window", self.window, ("hann", "hamming"))
         checks.choice("features.spectrum", self.spectrum, ("power", "magnitude"))
         checks.choice("features.mel_scale", self.mel_scale, ("slaney", "htk"))
@@ -91,6 +95,8 @@ class ModelConfig:
             raise ValueError(f"model.kernel_size must be odd, got {self.kernel_size} - else frames would shift in time")
         for name in ("kernel_size", "rnn_layers", "rnn_units"):
             checks.number(f"model.{name}", getattr(self, name), at_least=1)
+        checks.number("model.batch_norm_eps", self.batch_norm_eps, above=0)
+        checks.number("model.batch_norm_momentum", self.batch_norm_momentum, above=0, at_most=1)
         for name in ("conv_dropout", "rnn_dropout"):
             checks.number(f"model.{name}", getattr(self, name), at_least=0, at_most=0.99)
         checks.choice("model.pool", self.pool, ("max", "average"))
@@ -150,6 +156,8 @@ class TrainingConfig:
             checks.number(f"training.{name}", getattr(self, name), at_least=0)
         checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
         checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1)
+        for epoch in self.snapshot_epochs:
+            checks.number("training.snapshot_epochs", epoch, at_least=1, at_most=self.epochs)
         checks.choice("training.balance", self.balance, ("classes", "none"))
         checks.choice("training.select", self.select, ("f1", "loss", "last"))
         checks.choice("training.loss", self.loss, ("log", "clamped"))
@@ -188,12 +196,12 @@ class DecodingConfig:
     mean_seconds: tuple[float, ...] | None = None  # mode duration: how long events last, per class in sorted order
 
     def __post_init__(self) -> None:
+        checks.choice("decoding.mode", self.mode, ("fixed", "duration", "tuned"))
         if (self.mode == "duration") != (self.mean_seconds is not None):
             raise ValueError(
                 "decoding.mean_seconds must be given in mode 'duration' and only there,"
                 f" got mode {self.mode!r} and mean_seconds {self.mean_seconds}"
             )
-        checks.choice("decoding.mode", self.mode, ("fixed", "duration", "tuned"))
         checks.number("decoding.threshold", self.threshold, above=0, at_most=1)
         hint = "lower both together, or set them equal for no hysteresis"
         checks.number("decoding.low_threshold", self.low_threshold, above=0, at_most=self.threshold, hint=hint)
@@ -211,3 +219,33 @@ class Config:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
+
+    def __post_init__(self) -> None:
+        frames, reduction = self.features.clip_frames, self.model.time_reduction
+        if frames is not None and frames % reduction:
+            raise ValueError(
+                f"features.clip_frames must be a multiple of {reduction}, the product of model.pool_time, got {frames}"
+                f" - the last frames would never be heard; take {-(-frames // reduction) * reduction}"
+            )
+
+
+def not_deployable(config: Config) -> str | None:
+    """Return why a model with this configuration cannot be exported for detection, or None when it can.
+
+    A deployed model must say the same about a moment whatever else the recording holds and wherever it begins.
+
+    Example:
+        >>> not_deployable(Config()) is None
+        True
+    """
+    if config.features.dynamic_range_db is not None:
+        return (
+            "features.dynamic_range_db makes every frame depend on the loudest moment of the recording, which a"
+            " deployed model must not - train without it to export"
+        )
+    if config.pooling.name == "hierarchical":
+        return (
+            "hierarchical pooling weighs a frame by its place in a clip of nominal length, so tags of other recordings"
+            " are not defined - train with its inner function to export"
+        )
+    return None

@@ -31,9 +31,11 @@ def read_config(path: Path | str | None, *, overrides: Sequence[str] = ()) -> Co
     config = Config()
     if path is not None:
         try:
-            content = Path(path).read_text(encoding="utf-8")
+            content = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
         except OSError as error:
             raise ValueError(f"{path}: cannot be read as a configuration: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: is not UTF-8 text ({error}) - is it a TOML file?") from error
         config = from_toml(content, where=str(path))
     if not overrides:
         return config
@@ -69,7 +71,10 @@ def change(config: Config, tables: Mapping[str, object], *, where: str) -> Confi
             sections[section] = dataclasses.replace(sections[section], **new)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-    return Config(**sections)
+    try:
+        return Config(**sections)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
 
 
 def to_toml(config: Config) -> str:
@@ -145,5 +150,5 @@ def _toml_value(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(_toml_value(item) for item in value)}]"
     if isinstance(value, str):
-        return json.dumps(value)  # JSON's escapes are TOML's
+        return json.dumps(value, ensure_ascii=False)  # JSON's escapes are TOML's, but for characters beyond 16 bits
     return repr(value)

@@ -20,6 +20,9 @@ _MARGIN_SECONDS = 0.25
 # How much less than the header says may come out before it is worth a note: lossy formats round to whole frames.
 _TOLERANCE_SECONDS = 0.1
 
+# The same for a span: label files round to milliseconds, and both ends are moved to whole samples.
+_SPAN_TOLERANCE_SECONDS = 0.0015
+
 
 @dataclass(frozen=True)
 class Audio:
@@ -214,8 +217,7 @@ def _note(source: Source, onset: float, offset: float | None, got: float) -> str
     """What is missing of the span and why, empty when nothing is; `got` is in seconds."""
     end = f"the file ends at {source.position / source.sample_rate:.2f} s"
     if offset is not None:
-        # A span ends on a whole sample, so it may be half a sample shorter than asked.
-        expected, tolerance, reason = offset - onset, 1 / source.sample_rate, end
+        expected, tolerance, reason = offset - onset, _SPAN_TOLERANCE_SECONDS, end
     else:
         claimed = source.position if source.n_frames is None else source.n_frames
         expected, tolerance = claimed / source.sample_rate - onset, _TOLERANCE_SECONDS

@@ -49,12 +49,16 @@ def command(
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
     """
     from earmark.cli import train_display
+    from earmark.config import not_deployable
     from earmark.labels.weak import read_weak, similar_classes
     from earmark.training.run import Split, train
 
     config = _config(out, config_file, overrides, pooling, resume)
     folder = _audio_folder(labels, audio)
     _limit_threads(threads)
+    reason = not_deployable(config)
+    if reason is not None:
+        click.echo(f"earmark: this run will not be exportable for detection: {reason}", err=True)
     for first, second in similar_classes(read_weak(labels)):
         click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
     split = Split(split_column, held_out_value, group_column)

@@ -72,7 +72,7 @@ def mean_durations(result: DemoResult) -> NDArray[np.float64]:
 def _figures_of_merit(result: DemoResult, picture: _Pictures) -> Section:
     """The tables: macro figures per system, and event F1 per class."""
     header = ["pooling", "event F1", "precision", "recall", "segment F1", "clip F1"]
-    rows = []
+    rows: list[list[str | float]] = []
     scores: dict[str, dict[str, float]] = {}
     for name, system in result.systems.items():
         event, segment, clip = (counts.macro for counts in system.evaluation.levels)
@@ -120,7 +120,7 @@ def _clips(result: DemoResult, picture: _Pictures) -> Section:
         )
         blocks.append(Sound(wav_bytes(samples, sample_rate=sample_rate), f"Listen to {filename}"))
     text = (
-        "The curves are the probabilities of every 50 ms. The thin dashed lines lie at theta * y^c, with theta ="
+        "The curves are the probabilities of every 50 ms. The thin dashed lines lie at θ·yᶜ, with θ ="
         " n / (n + 1) for power pooling and 1/2 for linear softmax: in a clip tagged with the class, training pushes"
         " the frames above the line up and the frames below it down."
     )
@@ -147,7 +147,7 @@ def _training(result: DemoResult, picture: _Pictures) -> Section:
     curves = [_curves(name, system.run) for name, system in result.systems.items()]
     classes = next(iter(result.systems.values())).detector.classes
     figure = plots.training_figure(curves, classes=classes)
-    rows = [[name, seconds] for name, seconds in result.seconds.items()]
+    rows: list[list[str | float]] = [[name, seconds] for name, seconds in result.seconds.items()]
     return Section(
         "How it learned",
         "The held-out figures are about tags only: no onset or offset was ever shown to either network.",
@@ -197,7 +197,10 @@ def _clip_figure(result: DemoResult, filename: str) -> tuple[Figure, NDArray[np.
     clip_probs = {
         name: system.detector.tags(system.analyses[filename])[0].clip_probs for name, system in result.systems.items()
     }
-    present = [label for label in first.detector.classes if any(e.label == label for e in result.reference[filename])]
+    longest: dict[str, float] = {}
+    for event in result.reference[filename]:
+        longest[event.label] = max(longest.get(event.label, 0.0), event.duration)
+    present = sorted(longest, key=lambda label: longest[label])
     figure = plots.clip_figure(
         log_mel=features,
         feature_timeline=log_mel.timeline,
@@ -243,8 +246,8 @@ def _curves(name: str, run: Path) -> plots.TrainingCurves:
         losses=column(steps, "loss"),
         epochs=column(epochs, "epoch").astype(int),
         held_out={
-            "held-out loss": column(epochs, "held_out_loss"),
-            "held-out tag F1": column(epochs, "held_out_macro_f1"),
+            "loss": column(epochs, "held_out_loss"),
+            "tag F1": column(epochs, "held_out_macro_f1"),
         },
         n_values=np.array([row["pooling"] for row in epochs]) if has_parameter else None,
         kept_epoch=int(epochs[-1]["best_epoch"]),

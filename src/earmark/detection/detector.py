@@ -78,6 +78,8 @@ class Detector:
         """
         if isinstance(audio, np.ndarray):
             return self._analyse_blocks(iter([(self._samples(audio, sample_rate), "")]))
+        if not isinstance(audio, str | Path):
+            raise ValueError(f"audio must be a file name or an array of samples, got {type(audio).__name__}")
         if sample_rate is not None:
             raise ValueError(f"sample_rate is only for arrays, got {sample_rate} with the file {audio}")
         rate = self.info.timeline.sample_rate
@@ -113,6 +115,11 @@ class Detector:
         checks.number("sample_rate", sample_rate, at_least=1)
         if audio.size == 0:
             raise ValueError("audio must hold at least one sample, got none")
+        if not np.issubdtype(audio.dtype, np.floating):
+            raise ValueError(
+                f"audio must hold floating point samples from -1 to 1, got {audio.dtype}"
+                " - divide 16-bit integers by 32768: (audio / 32768).astype('float32')"
+            )
         if not np.isfinite(audio).all():
             raise ValueError("audio must hold finite numbers only, got NaN or infinity")
         rate = self.info.timeline.sample_rate

@@ -99,6 +99,10 @@ def open_model(path: Path | str, *, n_threads: int = 1) -> tuple[onnxruntime.Inf
         ValueError: when the file is not there, not ONNX, not one of ours, or from a later version.
     """
     file = Path(path)
+    if file.is_dir():
+        raise ValueError(
+            f"{file}: is a folder - if it is a run, make a model of it with: earmark export {file} FILE.onnx"
+        )
     if not file.is_file():
         raise ValueError(f"{file}: there is no such model file - train one with earmark train, then earmark export it")
     if file.suffix == ".safetensors":
@@ -113,12 +117,17 @@ def open_model(path: Path | str, *, n_threads: int = 1) -> tuple[onnxruntime.Inf
     metadata = session.get_modelmeta().custom_metadata_map
     if METADATA_KEY not in metadata:
         raise ValueError(f"{file}: is an ONNX file, but not one that earmark export wrote")
-    values = json.loads(metadata[METADATA_KEY])
-    if values["format"] > _FORMAT:
+    try:
+        values = json.loads(metadata[METADATA_KEY])
+        is_newer = values["format"] > _FORMAT
+        info = None if is_newer else ModelInfo.from_dict(values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{file}: what the file says about itself cannot be read ({error!r}) - is it damaged?") from error
+    if info is None:
         raise ValueError(
             f"{file}: was exported by earmark {values['version']}, which is newer than this one - upgrade earmark"
         )
-    return session, ModelInfo.from_dict(values)
+    return session, info
 
 
 def session_options(n_threads: int) -> onnxruntime.SessionOptions:

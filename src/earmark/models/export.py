@@ -20,13 +20,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import earmark
-from earmark.config import Config
+from earmark.config import Config, not_deployable
 from earmark.detection.model_file import METADATA_KEY, ModelInfo, session_options
 from earmark.detection.settings import Decoding
 from earmark.files import write_atomic
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
-from earmark.pooling.hierarchical import Hierarchical
 from earmark.pooling.maximum import Max
 from earmark.timeline import Timeline
 
@@ -41,7 +40,7 @@ class DeployedNetwork(nn.Module):
         network: trained.
 
     Example:
-        >>> from earmark.config import Config
+        >>> from earmark.config import Config, not_deployable
         >>> deployed = DeployedNetwork(Network(Config(), ["cat", "dog"])).eval()
         >>> frame_probs, scores = deployed(torch.zeros(1, 16000))
         >>> frame_probs.shape, scores.shape     # (batch, frames, classes), 40 ms frames
@@ -92,7 +91,9 @@ def export_onnx(
     Raises:
         ValueError: when a frame of the model depends on the whole recording, or the exported file differs from torch.
     """
-    _refuse_if_not_local(network)
+    reason = not_deployable(network.config)
+    if reason is not None:
+        raise ValueError(reason)
     network = network.cpu().eval()
     deployed = DeployedNetwork(network).eval()
     timeline = output_timeline(network.config)
@@ -129,20 +130,6 @@ def output_timeline(config: Config) -> Timeline:
     return Timeline(config.features.sample_rate, config.features.hop_samples).coarser(config.model.time_reduction)
 
 
-def _refuse_if_not_local(network: Network) -> None:
-    """A deployed model must say the same about a moment whatever else the recording holds."""
-    if network.config.features.dynamic_range_db is not None:
-        raise ValueError(
-            "features.dynamic_range_db makes every frame depend on the loudest moment of the recording, which a"
-            " deployed model must not - train without it to export"
-        )
-    if isinstance(network.pool, Hierarchical):
-        raise ValueError(
-            "hierarchical pooling weighs a frame by its place in a clip of nominal length, so its tags of other"
-            " recordings are not defined - train with its inner function to export"
-        )
-
-
 def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
     """The graph, with dynamic batch and length."""
     # Not a whole number of frames, so that the filling-up is part of the trace.
@@ -173,7 +160,7 @@ def _largest_difference(content: bytes, deployed: DeployedNetwork, timeline: Tim
     """Between onnxruntime and torch, on noise and silence of several lengths and batch sizes."""
     session = onnxruntime.InferenceSession(content, session_options(1), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    largest = 0.0
+    differences = []
     for n_clips, n_samples in ((1, 1), (1, 7 * timeline.hop_samples), (3, 10 * timeline.sample_rate + 1)):
         loudness = 10.0 ** rng.uniform(-4, 0, (n_clips, 1))
         audio = (loudness * rng.standard_normal((n_clips, n_samples))).astype(np.float32)
@@ -186,5 +173,5 @@ def _largest_difference(content: bytes, deployed: DeployedNetwork, timeline: Tim
                 return float("inf")
             # Scores are compared as the weights they become.
             scale = np.maximum(1.0, np.abs(torchs.numpy()))
-            largest = max(largest, float(np.max(np.abs(ours - torchs.numpy()) / scale)))
-    return largest
+            differences.append(np.max(np.abs(ours - torchs.numpy()) / scale))
+    return float(np.max(differences))  # NaN when any is

@@ -14,7 +14,13 @@ from earmark.training.batch import Batch
 
 
 def augment(
-    batch: Batch, config: AugmentConfig, *, fill: Tensor, timeline: Timeline, rng: np.random.Generator
+    batch: Batch,
+    config: AugmentConfig,
+    *,
+    fill: Tensor,
+    timeline: Timeline,
+    rng: np.random.Generator,
+    spectrum: str = "power",
 ) -> Batch:
     """Return the batch with every change that is switched on: shift, gain, mixup, masks, in this order.
 
@@ -24,13 +30,15 @@ def augment(
         fill: (mels,), what stands under a mask; the training mean, which is zero after normalisation.
         timeline: of the feature frames.
         rng: source of randomness.
+        spectrum: what the features are the logarithm of, energies (``"power"``) or their roots (``"magnitude"``).
     """
+    logs_per_energy_log = 1.0 if spectrum == "power" else 0.5
     if config.time_shift_seconds > 0:
         batch = time_shift(batch, config.time_shift_seconds / timeline.hop_seconds, rng)
     if config.gain_db > 0:
-        batch = gain(batch, config.gain_db, rng)
+        batch = gain(batch, config.gain_db, rng, logs_per_energy_log=logs_per_energy_log)
     if config.mixup > 0:
-        batch = mixup(batch, config.mixup, rng)
+        batch = mixup(batch, config.mixup, rng, logs_per_energy_log=logs_per_energy_log)
     if config.n_mel_masks > 0 or config.n_time_masks > 0:
         longest_mask = round(config.time_mask_seconds / timeline.hop_seconds)
         batch = masks(batch, config, fill=fill, longest_time_mask_frames=longest_mask, rng=rng)
@@ -49,15 +57,15 @@ def time_shift(batch: Batch, deviation_frames: float, rng: np.random.Generator) 
     return Batch(features, batch.mask, batch.tags, batch.tags_known, batch.filenames)
 
 
-def gain(batch: Batch, deviation_db: float, rng: np.random.Generator) -> Batch:
+def gain(batch: Batch, deviation_db: float, rng: np.random.Generator, *, logs_per_energy_log: float = 1.0) -> Batch:
     """Return every clip louder or quieter by a normal number of decibels."""
     decibels = torch.from_numpy(rng.normal(0.0, deviation_db, len(batch.features))).float()
-    # Features are natural logarithms of energy.
-    shift = (decibels * math.log(10) / 10).to(batch.features.device)
+    # Features are natural logarithms of energy, or half of that.
+    shift = (decibels * math.log(10) / 10 * logs_per_energy_log).to(batch.features.device)
     return Batch(batch.features + shift[:, None, None], batch.mask, batch.tags, batch.tags_known, batch.filenames)
 
 
-def mixup(batch: Batch, alpha: float, rng: np.random.Generator) -> Batch:
+def mixup(batch: Batch, alpha: float, rng: np.random.Generator, *, logs_per_energy_log: float = 1.0) -> Batch:
     """Return each clip mixed with another of the batch, energies and tags in the same proportion.
 
     The proportion is drawn from Beta(alpha, alpha) and the larger share stays with the clip itself. Energies are
@@ -67,8 +75,9 @@ def mixup(batch: Batch, alpha: float, rng: np.random.Generator) -> Batch:
     partner = torch.from_numpy(rng.permutation(n_clips))
     drawn = rng.beta(alpha, alpha, n_clips)
     share = torch.from_numpy(np.maximum(drawn, 1 - drawn)).float().to(batch.features.device)
-    own = _real_energy_logs(batch)
-    features = torch.logaddexp(own + torch.log(share)[:, None, None], own[partner] + torch.log1p(-share)[:, None, None])
+    own = _real_features(batch) / logs_per_energy_log
+    energy = torch.logaddexp(own + torch.log(share)[:, None, None], own[partner] + torch.log1p(-share)[:, None, None])
+    features = energy * logs_per_energy_log
     # Frames that are padding in both clips hold the logarithm of nothing.
     features = torch.where(torch.isfinite(features), features, 0.0)
     mask = None if batch.mask is None else batch.mask | batch.mask[partner]
@@ -109,7 +118,7 @@ def _lengths(batch: Batch) -> list[int]:
     return [int(n) * reduction for n in batch.mask.sum(dim=1)]
 
 
-def _real_energy_logs(batch: Batch) -> Tensor:
+def _real_features(batch: Batch) -> Tensor:
     """The features with no energy at all, log 0, in the padding."""
     if batch.mask is None:
         return batch.features

@@ -102,8 +102,12 @@ def load_checkpoint(path: Path) -> Checkpoint:
         raise ValueError(f"{path}: is no readable safetensors file ({error}) - is it damaged?") from error
     if metadata is None or "earmark" not in metadata:
         raise ValueError(f"{path}: is a safetensors file, but not one of earmark's models")
-    about = json.loads(metadata["earmark"])
-    if about["format"] > _FORMAT:
+    try:
+        about = json.loads(metadata["earmark"])
+        is_newer = about["format"] > _FORMAT
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: what the file says about itself cannot be read ({error!r}) - is it damaged?") from error
+    if is_newer:
         raise ValueError(
             f"{path}: was written by earmark {about['version']}, which is newer than this one"
             f" ({earmark.__version__}) - upgrade earmark"
@@ -111,7 +115,10 @@ def load_checkpoint(path: Path) -> Checkpoint:
     config = config_file.from_toml(about["config"], where=str(path))
     network = Network(config, about["classes"])
     state = {name.removeprefix("network/"): value for name, value in tensors.items() if name.startswith("network/")}
-    network.load_state_dict(state)
+    try:
+        network.load_state_dict(state)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: its weights do not fit its own configuration - is it damaged? {error}") from error
     best = about["progress"]["best_figure"]
     progress = Progress(**{**about["progress"], "best_figure": float("-inf") if best is None else best})
     optimiser = {name: value for name, value in tensors.items() if name.startswith("optimiser/")}

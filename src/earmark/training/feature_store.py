@@ -98,14 +98,15 @@ def clip_features(audio: NDArray[np.float32], log_mel: LogMel, time_reduction: i
     if config.clip_frames is None:
         unit = config.hop_samples * time_reduction
         n_samples = -(-len(audio) // unit) * unit
+        n_frames = n_samples // config.hop_samples
     else:
-        n_hops = config.clip_frames - (1 if config.framing == "centred" else 0)
-        n_samples = n_hops * config.hop_samples
+        n_frames = config.clip_frames
+        n_samples = (n_frames - (1 if config.framing == "centred" else 0)) * config.hop_samples
     fitted = np.zeros(n_samples, np.float32)
     fitted[: len(audio)] = audio[:n_samples]
     with torch.no_grad():
         features: torch.Tensor = log_mel(torch.from_numpy(fitted)[None])[0]
-    return features
+    return features[:n_frames]  # centred framing has one frame more, behind the last whole output frame
 
 
 def statistics(store: FeatureStore, indices: Sequence[int] | NDArray[np.intp]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -141,11 +142,13 @@ def _open(folder: Path, fingerprint: str, n_mels: int) -> FeatureStore | None:
     """The store in `folder`, or None when there is none for these clips."""
     try:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+        n_bytes = (folder / "features.f16").stat().st_size
     except (OSError, json.JSONDecodeError):
         return None
-    if index["fingerprint"] != fingerprint:
-        return None
     starts = np.array(index["starts"], dtype=np.int64)
+    # A kill while the folder was being removed, or a disk that lost its end, leaves an index without its features.
+    if index["fingerprint"] != fingerprint or n_bytes != starts[-1] * n_mels * np.dtype(np.float16).itemsize:
+        return None
     frames: NDArray[np.float16] = np.zeros((0, n_mels), np.float16)
     if starts[-1] > 0:
         frames = np.memmap(folder / "features.f16", np.float16, mode="r", shape=(int(starts[-1]), n_mels))
@@ -201,9 +204,9 @@ def _read_all(
                 onset=0.0 if clip.onset is None else clip.onset,
                 offset=clip.offset,
             )
+            features = clip_features(audio.samples, log_mel, config.model.time_reduction)
         except ValueError as error:
             return str(error)
-        features = clip_features(audio.samples, log_mel, config.model.time_reduction)
         return features.numpy().astype(np.float16), audio.note
 
     n_threads = torch.get_num_threads()

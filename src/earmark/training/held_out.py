@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from earmark.config import Config
 from earmark.detection.settings import ClassDecoding, Decoding, from_durations
+from earmark.detection.tags import has_tag
 from earmark.detection.tuning import Tuned, tune_thresholds_from_tags
 from earmark.models.crnn import Network
 from earmark.training.batch import collate
@@ -106,6 +107,18 @@ def choose_decoding(
     if chosen.mode != "tuned" or len(indices) == 0:
         return Tuned(start, {}, clips.classes if chosen.mode == "tuned" else ())
     return tune_thresholds_from_tags(clip_probs, clips.tags[indices], clips.known[indices], start=start)
+
+
+def tag_f1(
+    clip_probs: NDArray[np.float64], clips: ClipSet, indices: NDArray[np.intp], decoding: Decoding
+) -> dict[str, float]:
+    """Return the F1 of the tags of the clips at `indices`, per class that is known to be in at least one of them."""
+    found = has_tag(clip_probs, decoding=decoding)
+    tags, known = clips.tags[indices], clips.known[indices]
+    hits = (found & tags & known).sum(axis=0)
+    both = ((found & known).sum(axis=0) + (tags & known).sum(axis=0)).astype(float)
+    positives = (tags & known).sum(axis=0)
+    return {label: float(2 * hits[c] / both[c]) for c, label in enumerate(clips.classes) if positives[c] > 0}
 
 
 def batch_frames(config: Config) -> int:

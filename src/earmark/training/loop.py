@@ -157,7 +157,8 @@ def drawn_batch(network: Network, data: TrainingData, indices: list[int], config
     torch.manual_seed(int(rng.integers(2**62)))
     batch = collate(data.clips, data.store, indices, time_reduction=config.model.time_reduction)
     grid = Timeline(config.features.sample_rate, config.features.hop_samples)
-    batch = augment(batch, config.augment, fill=network.mean.cpu(), timeline=grid, rng=rng)
+    fill, spectrum = network.mean.cpu(), config.features.spectrum
+    batch = augment(batch, config.augment, fill=fill, timeline=grid, rng=rng, spectrum=spectrum)
     return batch.to(network.mean.device)
 
 
@@ -165,7 +166,7 @@ def _set_learning_rate(optimiser: torch.optim.Adam, config: Config, epochs_done:
     """Linear rise over the warm-up, then a cosine down to a hundredth."""
     settings = config.training
     if epochs_done < settings.warmup_epochs:
-        share = (epochs_done + 1e-3) / settings.warmup_epochs
+        share = min(1.0, (epochs_done + 1e-3) / settings.warmup_epochs)
     else:
         way = (epochs_done - settings.warmup_epochs) / max(settings.epochs - settings.warmup_epochs, 1e-9)
         share = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * way))

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from earmark import config_file
 from earmark.config import Config
 from earmark.files import write_atomic
 from earmark.labels.weak import WeakClip, classes_of, read_weak
 from earmark.models.crnn import Network
+from earmark.models.features import LogMel
 from earmark.training.checkpoint import Progress, load_checkpoint, restore_optimiser, save_checkpoint
 from earmark.training.clips import ClipSet, clip_set
 from earmark.training.feature_store import FeatureStore, feature_store, statistics
-from earmark.training.held_out import choose_decoding, held_out_figures
+from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
 from earmark.training.loop import TrainingData, new_optimiser, train_network
 
 
@@ -90,7 +92,6 @@ def train(
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
     clips = read_weak(labels)
-    _begin(out, config, resume=resume)
     clips_of_run = clip_set(
         clips,
         classes_of(clips),
@@ -100,6 +101,8 @@ def train(
         group_column=split.group_column,
         seed=config.training.seed,
     )
+    _check_settings(config, clips_of_run)
+    _begin(out, config, resume=resume)
     store = feature_store(out / "cache", clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips)))
     data = training_data(clips_of_run, store)
     card = _card(clips, data, config)
@@ -167,6 +170,13 @@ def new_network(data: TrainingData, config: Config) -> Network:
     return network
 
 
+def _check_settings(config: Config, clips: ClipSet) -> None:
+    """Raise ValueError now for settings that do not fit the classes, rather than after hours of features."""
+    Network(config, clips.classes)
+    LogMel(config.features)
+    choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
+
+
 def _begin(out: Path, config: Config, *, resume: bool) -> None:
     """Make the run's folder and write its configuration, or check that a resumed run has the same."""
     stored = out / "config.toml"
@@ -179,6 +189,9 @@ def _begin(out: Path, config: Config, *, resume: bool) -> None:
                 f"{out} was begun with other settings ({_differences(before, config)}) - resume it without them,"
                 " or choose another --out"
             )
+        # A kill in the middle of a write leaves its temporary file behind, as large as the checkpoint it was to be.
+        for leftover in out.rglob(".*.tmp"):
+            leftover.unlink(missing_ok=True)
         return
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(stored, config_file.to_toml(config))
@@ -195,8 +208,9 @@ def _start_or_resume(
     checkpoint = load_checkpoint(last)
     if checkpoint.card != card:
         raise ValueError(
-            f"{last} was trained on other labels ({checkpoint.card['clips']} clips, now {card['clips']})"
-            " - a run is resumed with the label file it began with; choose another --out for the new one"
+            f"{last} was trained on other labels or held-out clips ({checkpoint.card['clips']} clips, now"
+            f" {card['clips']}) - a run is resumed with the label file, the readable audio and the --split, --held-out"
+            " and --group it began with; choose another --out for the new one"
         )
     network = checkpoint.network.to(device)
     optimiser = new_optimiser(network, config)
@@ -226,7 +240,7 @@ def _finish(
         clip_probs = figures.clip_probs
         metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
     tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
-    metrics["held_out_f1"] = tuned.f1
+    metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, tuned.decoding)
     values = network.pool.parameter_values()
     if values is not None and network.pool.parameter_name is not None:
         metrics[network.pool.parameter_name] = dict(zip(network.classes, values.tolist(), strict=True))
@@ -244,17 +258,17 @@ def _card(clips: Sequence[WeakClip], data: TrainingData, config: Config) -> dict
     training = data.clips.tags[data.training]
     return {
         "clips": len(clips),
-        "labels_digest": _digest(clips),
+        "labels_digest": _digest(clips, data.clips.held_out),
         "hours": round(float(seconds.sum()) / 3600, 3),
         "clip_seconds": round(float(np.median(seconds)), 3),
         "training_clips_per_class": dict(zip(data.clips.classes, training.sum(axis=0).tolist(), strict=True)),
     }
 
 
-def _digest(clips: Sequence[WeakClip]) -> str:
-    """Changes whenever the labels do."""
+def _digest(clips: Sequence[WeakClip], held_out: NDArray[np.bool_]) -> str:
+    """Changes whenever the labels do, or which of the readable clips are held out."""
     rows = [(c.filename, sorted(c.labels), c.known and sorted(c.known), c.onset, c.offset) for c in clips]
-    return hashlib.sha256(repr(rows).encode()).hexdigest()
+    return hashlib.sha256(repr((rows, held_out.tolist())).encode()).hexdigest()
 
 
 def _differences(before: Config, now: Config) -> str:
