@@ -51,6 +51,7 @@ def test_a_narrow_window_loses_no_figure_and_no_word(folder: Path) -> None:
     evaluation = evaluate(reference, {"a": reference["a"][::3]})
     narrow, wide = (click_plain(report_text(evaluation, width=width)) for width in (80, 200))
     assert max(map(len, narrow.splitlines())) <= 80
+    assert report_text(evaluation, width=30) == report_text(evaluation, width=80)  # narrower than it can be
     assert sorted(narrow.replace("-", "").split()) == sorted(wide.replace("-", "").split())
 
 
@@ -69,6 +70,16 @@ def test_the_report_by_hand(folder: Path) -> None:
     assert any(line.split() == ["Owl", *["-"] * 9] for line in lines)
     assert any(line.split()[:4] == ["Dog", "1", "1", "0"] for line in lines)
     assert lines[-1] == "macro F1   event 0.333   segment 0.167   clip 0.333"
+
+
+def test_the_macro_mean_stands_out() -> None:
+    events = {"a": [Event(1.0, 2.0, "Dog")]}
+    lines = report_text(evaluate(events, events), width=None).splitlines()
+    macro = next(line for line in lines if "macro mean" in line)
+    assert macro.startswith("\x1b[1mmacro mean")
+    assert "\x1b[1m  1.000\x1b[0m" in macro
+    assert "\x1b[22m" not in macro
+    assert lines[-1] == "\x1b[1mmacro F1   event 1.000   segment 1.000   clip 1.000\x1b[0m"
 
 
 def test_what_does_not_count_is_said(folder: Path) -> None:

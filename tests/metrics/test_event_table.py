@@ -17,7 +17,7 @@ def table_of(*rows: tuple[int, int, float, float], files: tuple[str, ...] = ("a.
 
 
 def test_nanoseconds_undo_what_floating_point_adds() -> None:
-    sums = np.array([0.1 * step for step in range(1000)])
+    sums = np.append(0.0, np.cumsum(np.full(999, 0.1)))  # 0.30000000000000004, 2.9999999999999996, 5.999999999999998
     np.testing.assert_array_equal(nanoseconds(sums), np.arange(1000) * 100_000_000)
     day = 86_400 + sums
     np.testing.assert_array_equal(nanoseconds(day) - nanoseconds(np.array(86_400.0)), np.arange(1000) * 100_000_000)

@@ -72,6 +72,14 @@ def test_ignored_tags_are_named_where_they_are_not_those_of_the_events() -> None
     assert cautions(result) == ["on neither side, so left out of the event and segment means: owl"]
 
 
+def test_classes_that_sed_eval_leaves_out_of_macro_f1_are_named() -> None:
+    reference = {"a": [Event(1.0, 2.0, "dog"), Event(4.0, 5.0, "owl")]}
+    predicted = {"a": [Event(1.0, 2.0, "dog"), Event(4.0, 5.0, "cat")]}
+    assert cautions(evaluate(reference, predicted)) == []  # they count 0
+    assert cautions(evaluate(reference, predicted, compatible="sed_eval")) == [
+        "F1 undefined (missing on one side or both), so left out of the event, segment and clip means: cat, owl"]
+
+
 def test_settings_say_how_it_was_counted(evaluation: Evaluation) -> None:
     lines = dict(settings_lines(evaluation))
     assert lines["event"] == ("onset within 200 ms, offset within 200 ms or 20% of the reference event's length, "

@@ -76,6 +76,8 @@ def named_cases() -> list[Case]:
         Case("chain that first come, first served gets wrong",
              {"a": [(1.0, 2.0, dog), (1.15, 2.15, dog), (1.3, 2.3, dog), (1.45, 2.45, dog)]},
              {"a": [(1.15, 2.1, dog), (1.3, 2.3, dog), (0.95, 2.0, dog), (1.6, 2.6, dog)]}),
+        Case("leftovers depend on the order", {"a": _sharing_rows()[0]}, {"a": _sharing_rows()[1]}),
+        Case("the same in reverse", {"a": _sharing_rows()[0][::-1]}, {"a": _sharing_rows()[1][::-1]}),
         Case("durations", {"a": [(0.5, 9.9, dog), (9.0, 12.0, horn)], "b": []},
              {"a": [(1.2, 3.4, dog), (11.0, 12.5, horn)], "b": [(0.0, 0.4, dog)]}, durations={"a": 10.0, "b": 7.3}),
         Case("floating-point noise on short segments", {"a": [(0.0, 1.1 + 2.2, dog), (0.1 * 3, 0.7 + 0.1, horn)]},
@@ -83,6 +85,14 @@ def named_cases() -> list[Case]:
         Case("segments of 0.1 s", {"a": [(0.3, 0.9, dog), (0.7, 1.1, horn)]}, {"a": [(0.2, 0.6, dog), (0.8, 1.2, dog)]},
              segment_seconds=0.1),
     ]
+
+
+def _sharing_rows() -> tuple[list[Row], list[Row]]:
+    """Four predictions compete for three horns; whether the one left over is a substitution for the dog beside them
+    depends on who is served first."""
+    dog, horn, *_ = CLASSES
+    return ([(1.6, 1.9, horn), (1.5, 1.8, horn), (1.2, 1.5, horn), (1.4, 1.7, dog)],
+            [(1.3, 1.6, horn), (1.6, 1.9, horn), (1.4, 1.7, horn), (1.6, 1.9, horn)])
 
 
 def crowded_case(seed: int) -> Case:

@@ -24,7 +24,7 @@ _MP3_FRAME = re.compile(rb"\xff[\xe2\xe3\xf2\xf3\xfa\xfb]")
 _MP3_BYTES_PER_FRAME = 4096
 
 _JOINED = "another recording is joined on behind it and was not read; convert the file once to get all of it"
-_CUT_OFF = "the file has no end mark; was the recording or the copy interrupted?"
+_CUT_OFF = "its end mark is missing; was the recording or the copy interrupted?"
 _DAMAGED = "the file is damaged inside; sound is missing there, and what follows it may come too early"
 
 
@@ -146,7 +146,8 @@ def _why_ogg_ends(path: Path) -> str:
             position = page + 27 + n_segments + sum(file.read(n_segments))
     if is_damaged:
         return _DAMAGED
-    return "" if flags & _OGG_ENDS else _CUT_OFF
+    is_complete = flags & _OGG_ENDS and position <= path.stat().st_size
+    return "" if is_complete else _CUT_OFF
 
 
 def _next_ogg_page(file: BinaryIO, position: int) -> int | None:
@@ -172,7 +173,8 @@ def _mp3_tag(path: Path) -> tuple[int, int] | None:
         start = 0
         while (head := file.read(10))[:3] == b"ID3":
             # The size of an ID3 tag comes in four bytes of seven bits.
-            start += 10 + sum(byte << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True))
+            a, b, c, d = head.ljust(10, b"\x00")[6:]
+            start += 10 + (a << 21) + (b << 14) + (c << 7) + d
             file.seek(start)
         data = head + file.read(8192)
     frame = _MP3_FRAME.search(data)

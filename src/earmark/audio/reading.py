@@ -17,6 +17,9 @@ from earmark.checks import number
 # Decoded on both sides of a span, so that the resampler's filter sees what it would see in the whole file.
 _MARGIN_SECONDS = 0.25
 
+# A damaged header may say 1 Hz, and a few seconds would become days.
+_MOST_UPSAMPLING = 100
+
 # How much less than the header says may come out before it is worth a note: lossy formats round to whole frames.
 _TOLERANCE_SECONDS = 0.1
 
@@ -143,6 +146,9 @@ def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) ->
     begin = round(onset * sample_rate)
     end = None if offset is None else round(offset * sample_rate)
     with open_source(path) as source:
+        if source.sample_rate * _MOST_UPSAMPLING < sample_rate:
+            raise ValueError(f"{path.as_posix()}: its sample rate is {source.sample_rate} Hz, too low for {sample_rate}"
+                             " Hz - is the header damaged?")
         start, position = _meeting_point(begin / sample_rate - _MARGIN_SECONDS, source.sample_rate, sample_rate)
         stop = None if end is None else math.ceil((end / sample_rate + _MARGIN_SECONDS) * source.sample_rate)
         n_given = 0

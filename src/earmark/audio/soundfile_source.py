@@ -73,8 +73,7 @@ class SoundfileSource:
     def chunks(self, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
         """Yield the mono samples from frame `start` to frame `stop`, or to the end; once per source."""
         if self.n_frames is None:
-            with _piped(self._path) as descriptor, sf.SoundFile(descriptor, closefd=False) as piped:
-                yield from self._decode(piped, start, stop)
+            yield from self._decode_piped(start, stop)
         else:
             self.position = self._seek(start)
             # Reading on behind the last frame can end in an error, although nothing is missing.
@@ -82,6 +81,17 @@ class SoundfileSource:
             yield from self._decode(self._file, start, end if stop is None else min(stop, end))
         if not self.problem and stop is None:
             self.problem = endings.why_it_ends(self._path, self._file.format)
+
+    def _decode_piped(self, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
+        """Decode from the beginning, without libsndfile's knowing where the file ends."""
+        with _piped(self._path) as descriptor:
+            try:
+                piped = sf.SoundFile(descriptor, closefd=False)
+            except sf.LibsndfileError as error:
+                self.problem = _reason(error)
+                return
+            with piped:
+                yield from self._decode(piped, start, stop)
 
     def _decode(self, file: sf.SoundFile, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
         """Decode on from `position`, and yield what lies between `start` and `stop`."""

@@ -132,7 +132,7 @@ def report_text(evaluation: Evaluation, *, width: int | None) -> str:
         _table(count_rows(evaluation), COUNT_HEADER, n_totals=1, width=width),
         _list([LEGEND, *settings_lines(evaluation)], width, dim=True),
         _list([("note", sentence) for sentence in cautions(evaluation)], width, fg="yellow"),
-        click.style(f"macro F1   {headline}", bold=True) + "\n",
+        _styled(f"macro F1   {headline}", bold=True) + "\n",
     ]
     return "\n".join(block for block in blocks if block)
 
@@ -148,18 +148,18 @@ def _table(rows: list[list[str]], header: tuple[str, ...], *, n_totals: int, wid
         name_width = max(8, min(name_width, width - sum(figure_widths)))
     levels = [level if place == 0 else "" for level in LEVELS for place in range(3)]
     lines = [
-        " " * name_width + click.style("".join(_right(cells, figure_widths)).rstrip(), dim=True)
+        " " * name_width + _styled("".join(_right(cells, figure_widths)).rstrip(), dim=True)
         for cells in (levels, [*header * len(LEVELS)])
     ]
     for number, (name, *figures) in enumerate(rows):
         if number == n_totals:
-            lines.append(click.style("-" * (name_width + sum(figure_widths)), dim=True))
+            lines.append(_styled("-" * (name_width + sum(figure_widths)), dim=True))
         first, *others = textwrap.wrap(name, name_width)
         cells = [
-            click.style(cell, bold=number == 0, dim=place % 3 != 0)
+            _styled(cell, bold=number == 0, dim=place % 3 != 0)
             for place, cell in enumerate(_right(figures, figure_widths))
         ]
-        lines.append(click.style(f"{first:<{name_width}}", bold=number == 0) + "".join(cells))
+        lines.append(_styled(f"{first:<{name_width}}", bold=number == 0) + "".join(cells))
         lines += others
     return "".join(f"{line}\n" for line in lines)
 
@@ -177,5 +177,11 @@ def _list(lines: list[tuple[str, str]], width: int | None, *, fg: str | None = N
         wrapped = [sentence]
         if width is not None:
             wrapped = textwrap.wrap(sentence, width - indent, break_on_hyphens=False)
-        text += click.style(f"{keyword:<{indent}}", fg=fg, dim=dim) + f"\n{' ' * indent}".join(wrapped) + "\n"
+        text += _styled(f"{keyword:<{indent}}", fg=fg, dim=dim) + f"\n{' ' * indent}".join(wrapped) + "\n"
     return text
+
+
+def _styled(text: str, *, bold: bool = False, dim: bool = False, fg: str | None = None) -> str:
+    """In colour; click prints it without where there is no terminal."""
+    # Not False: to click that means "switch it off", and the code for it ends bold and dim alike.
+    return click.style(text, bold=True if bold else None, dim=True if dim else None, fg=fg)

@@ -106,12 +106,14 @@ def cautions(evaluation: Evaluation) -> list[str]:
     if left_out.n_unpredicted_files > 0:
         sentences.append(f"{_many(left_out.n_unpredicted_files, 'reference file')} without any predicted row: nothing "
                          "was found there")
-    lacking: dict[tuple[str, ...], list[str]] = {}  # levels -> the classes absent in just these
-    for label in evaluation.event.classes:
-        levels = tuple(counts.level for counts in evaluation.levels if label in counts.absent)
-        lacking.setdefault(levels, []).append(label)
-    sentences += [f"on neither side, so left out of the {_and(levels)} mean{'s' * (len(levels) > 1)}: "
-                  f"{', '.join(labels)}" for levels, labels in lacking.items() if levels]
+    reason = "on neither side" if evaluation.compatible is None else "F1 undefined (missing on one side or both)"
+    undefined: dict[tuple[str, ...], list[str]] = {}  # levels -> the classes without F1 in just these
+    f1_of_levels = [(counts.level, counts.f1.tolist()) for counts in evaluation.levels]
+    for index, label in enumerate(evaluation.event.classes):
+        levels = tuple(level for level, f1 in f1_of_levels if math.isnan(f1[index]))
+        undefined.setdefault(levels, []).append(label)
+    sentences += [f"{reason}, so left out of the {_and(levels)} mean{'s' * (len(levels) > 1)}: {', '.join(labels)}"
+                  for levels, labels in undefined.items() if levels]
     return sentences
 
 
