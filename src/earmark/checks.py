@@ -86,7 +86,8 @@ def shape(name: str, actual: tuple[int, ...], expected: str, *, hint: str = "") 
         ...
         ValueError: logits must have shape (batch, frames, classes), got (10, 3) - did you forget the batch axis?
     """
-    if len(actual) != len(expected.strip("()").split(",")):
+    axes = [name for name in expected.strip("()").split(",") if name.strip()]  # "(samples,)" names one
+    if len(actual) != len(axes):
         raise ValueError(f"{name} must have shape {expected}, got {tuple(actual)}{_dash(hint)}")
 
 

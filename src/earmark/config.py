@@ -24,7 +24,9 @@ class FeatureConfig:
     window: str = "hann"  # hann | hamming
     spectrum: str = "power"  # power | magnitude
     mel_scale: str = "slaney"  # slaney | htk; the filters' peaks are 1 in both
-    floor: float = 1e-10  # of the mel energies, before the logarithm; fixed, so that a frame never depends on the clip
+    # Of the mel energies, before the logarithm; fixed, so that a frame never depends on the clip. 1e-7 is what noise at
+    # -96 dB below full scale gives: about the rounding of 16-bit files, and of a float32 FFT of a loud tone.
+    floor: float = 1e-7
     # Nothing below is for deployed models; the DCASE recipes need it.
     framing: str = (
         "hop"  # hop: frame i is centred in its hop | centred: frame i is centred on sample i * hop, reflected
@@ -242,6 +244,12 @@ def not_deployable(config: Config) -> str | None:
         return (
             "features.dynamic_range_db makes every frame depend on the loudest moment of the recording, which a"
             " deployed model must not - train without it to export"
+        )
+    half_window, frame = config.features.window_samples // 2, config.features.hop_samples * config.model.time_reduction
+    if config.features.framing == "centred" and frame <= half_window:
+        return (
+            f"features.framing 'centred' mirrors {half_window} samples at both ends, more than the shortest recording"
+            f" of one output frame ({frame} samples) holds - train with framing 'hop' to export"
         )
     if config.pooling.name == "hierarchical":
         return (

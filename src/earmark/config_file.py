@@ -101,6 +101,9 @@ def _checked_values(config: Config, section: str, values: object, *, where: str)
     """The values of one section, each of the type its field has."""
     known = [entry.name for entry in dataclasses.fields(config)]
     if section not in known:
+        homes = [name for name in known if hasattr(getattr(config, name), section)]
+        if homes and not isinstance(values, Mapping):
+            raise ValueError(f"{where}: the key {section!r} stands outside its section - it belongs under [{homes[0]}]")
         hint = checks.did_you_mean(section, known)
         raise ValueError(f"{where}: unknown section [{section}] (there are: {', '.join(known)}){hint}")
     if not isinstance(values, Mapping):

@@ -61,6 +61,26 @@ def remove_mp3_length(file: Path) -> Path:
     return file
 
 
+def damage(file: Path, rng: np.random.Generator) -> Path:
+    """Cut, drop, insert or overwrite bytes at random."""
+    data = bytearray(file.read_bytes())
+    place, length = int(rng.integers(len(data))), int(rng.integers(1, 3000))
+    kind = rng.choice(["cut", "drop", "insert", "overwrite", "header"])
+    noise = rng.integers(0, 256, length, dtype=np.uint8).tobytes()
+    if kind == "cut":
+        del data[place:]
+    elif kind == "drop":
+        del data[place : place + length]
+    elif kind == "insert":
+        data[place:place] = noise
+    elif kind == "overwrite":
+        data[place : place + length] = noise
+    else:
+        data[int(rng.integers(min(100, len(data))))] = int(rng.integers(256))
+    file.write_bytes(data)
+    return file
+
+
 def remove_flac_length(file: Path) -> Path:
     """Set the 36 bits with the number of samples to zero, as an encoder that writes to a pipe leaves them."""
     data = bytearray(file.read_bytes())

@@ -13,11 +13,12 @@ from earmark.audio.av_source import AvSource
 av = pytest.importorskip("av")
 
 
-def encode(file: Path, samples: NDArray[np.float32], *, codec: str = "aac", rate: int = 44100) -> Path:
+def encode(file: Path, samples: NDArray[np.float32], *, codec: str = "aac", rate: int = 44100,
+           options: dict[str, str] | None = None) -> Path:
     """Write (channels, samples) with PyAV, in the container of the suffix; without noise substitution, so that
     decoding the same frames twice gives the same samples."""
     layout = {1: "mono", 2: "stereo"}[len(samples)]
-    with av.open(str(file), "w") as container:
+    with av.open(str(file), "w", options=options) as container:
         stream = container.add_stream(codec, rate=rate, layout=layout)
         if codec == "aac":
             stream.options = {"aac_pns": "0"}
@@ -120,6 +121,26 @@ def test_a_cut_off_track_is_used_as_far_as_it_goes(tmp_path: Path) -> None:
     audio = read_audio(audio_files.keep_half(file), sample_rate=16000)
     assert 2 < len(audio.samples) / 16000 < 6
     assert np.abs(audio.samples[:-2000] - whole[: len(audio.samples) - 2000]).max() < 1e-6
+
+
+def test_a_track_that_ends_before_its_index_says(tmp_path: Path) -> None:
+    """An index at the front, and half of the sound: an interrupted download."""
+    file = encode(tmp_path / "a.m4a", tone(8), options={"movflags": "faststart"})
+    whole = read_audio(file, sample_rate=16000).samples
+    audio_files.keep_half(file)
+    audio = read_audio(file, sample_rate=16000)
+    assert np.abs(audio.samples[:-2000] - whole[: len(audio.samples) - 2000]).max() < 1e-6
+    assert audio.note.startswith(f"only {len(audio.samples) / 16000:.2f} of 8.00 s could be decoded: ")
+    with pytest.raises(ValueError, match=r"nothing could be decoded from 7 s on: nothing follows a seek to 6.5. s"):
+        read_audio(file, sample_rate=16000, onset=7.0)
+
+
+def test_a_seek_that_lands_too_late_is_not_taken_for_the_right_moment(tmp_path: Path,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    real_seek = AvSource._after_seek
+    monkeypatch.setattr(AvSource, "_after_seek", lambda source, seconds: real_seek(source, seconds + 1.0))
+    with pytest.raises(ValueError, match="nothing could be decoded from 5 s on: its index is damaged"):
+        read_audio(encode(tmp_path / "a.m4a", tone(8)), sample_rate=16000, onset=5.0, offset=6.0)
 
 
 # Wrong input

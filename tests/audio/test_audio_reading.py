@@ -91,6 +91,26 @@ def test_the_header_and_the_samples_agree_on_the_length(tmp_path: Path, suffix: 
     assert len(read_audio(file, sample_rate=rate).samples) == round(info.duration_seconds * rate)
 
 
+@pytest.mark.parametrize("suffix", audio_files.FORMATS)
+def test_whatever_the_bytes_there_is_audio_or_a_reason(tmp_path: Path, rng: np.random.Generator, suffix: str) -> None:
+    sound = made(tmp_path, suffix, seconds=2.0).read_bytes()
+    n_read, reasons = 0, []
+    for _ in range(12):
+        (tmp_path / f"b{suffix}").write_bytes(sound)
+        file = audio_files.damage(tmp_path / f"b{suffix}", rng)
+        try:
+            audio = read_audio(file, sample_rate=16000)
+            parts = list(blocks(file, sample_rate=16000, block_seconds=0.3))
+        except ValueError as error:
+            reasons.append(str(error))
+            continue
+        n_read += 1
+        assert np.array_equal(np.concatenate([part.samples for part in parts]), audio.samples)
+        assert parts[-1].note == audio.note
+    assert n_read > 0
+    assert all(f"b{suffix}: " in reason for reason in reasons)
+
+
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """Ten minutes are 38 MB as float32 at 16 kHz, and 106 MB at 44.1 kHz; block by block it takes neither."""
     minute = audio_files.sound(60, 44100)
@@ -194,6 +214,13 @@ def test_a_span_in_the_missing_half(tmp_path: Path) -> None:
 def test_spans_that_are_none(tmp_path: Path, onset: float, offset: float | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_audio(made(tmp_path, ".wav"), sample_rate=16000, onset=onset, offset=offset)
+
+
+def test_a_header_with_an_absurd_rate(tmp_path: Path) -> None:
+    sf.write(tmp_path / "a.wav", np.zeros(1000), 10)
+    with pytest.raises(ValueError, match=r"a.wav: its sample rate is 10 Hz, too low for 16000 Hz - is the"):
+        read_audio(tmp_path / "a.wav", sample_rate=16000)
+    assert read_audio(tmp_path / "a.wav", sample_rate=1000).samples.shape == (100_000,)
 
 
 def test_rates_and_block_lengths_that_are_none(tmp_path: Path) -> None:

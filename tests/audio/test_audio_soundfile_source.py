@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import threading
 from pathlib import Path
 
@@ -88,6 +89,37 @@ def test_a_span_of_such_an_mp3_ends_the_decoding_early(tmp_path: Path) -> None:
     span = read_audio(file, sample_rate=44100, onset=29.5, offset=30.5).samples
     assert np.array_equal(span, whole[int(29.5 * 44100) : int(30.5 * 44100)])
     assert threading.active_count() == 1
+
+
+@pytest.mark.parametrize("n_bytes", [1000, 5321, 20077])
+def test_an_mp3_that_begins_in_the_middle_of_a_frame(tmp_path: Path, n_bytes: int) -> None:
+    file = made(tmp_path, "a.mp3")
+    whole = read_audio(file, sample_rate=44100).samples
+    file.write_bytes(file.read_bytes()[n_bytes:])
+    cut = read_audio(file, sample_rate=44100).samples
+    # The end is the same but for up to 1152 samples of the encoder's padding; the first frames lack what they refer to.
+    ends = [np.abs(cut[-60000 - pad : len(cut) - pad] - whole[-60000:]).max() for pad in range(1200)]
+    assert min(ends) < 1e-6
+
+
+def test_a_disk_that_fails_under_the_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = audio_files.remove_mp3_length(made(tmp_path, "a.mp3", seconds=60.0))
+    real_open = Path.open
+
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell() > 200_000:
+                raise OSError(5, "Input/output error")
+            return super().read(size)
+
+    def fails_late(path: Path, mode: str) -> io.BytesIO:
+        with real_open(path, mode) as sound:
+            return Failing(sound.read())
+
+    monkeypatch.setattr(Path, "open", fails_late)
+    audio = read_audio(file, sample_rate=16000)
+    assert 5 < len(audio.samples) / 16000 < 40
+    assert audio.note.endswith("s were decoded, but the file cannot be read any further (Input/output error)")
 
 
 def test_a_seek_in_mp3_of_variable_bit_rate_is_exact(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ The median is the middle of a sorted list, the rest a machine with one open run;
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,5 +70,5 @@ def decode_slowly(probs: Sequence[float], *, threshold: float, low: float, media
         if len(frames) * hop >= min_event:
             offset = (run.last + 1) * hop
             events.append((run.first * hop, offset if duration is None else min(offset, duration),
-                           sum(frames) / len(frames)))
+                           functools.reduce(operator.add, frames) / len(frames)))  # sum() compensates from Python 3.12 on
     return events

@@ -52,7 +52,7 @@ class AvSource:
         self.sample_rate: int = self._first.sample_rate
         self.n_channels: int = len(self._first.layout.channels)
         # mp4 and m4a hold an index of exact times; other containers estimate their length and seek roughly.
-        self._has_index = "mp4" in self._container.format.name
+        self._has_index = "mp4" in self._container.format.name and self._first.pts is not None
         self.n_frames = self._claimed_frames()
 
     def __enter__(self) -> AvSource:
@@ -85,18 +85,27 @@ class AvSource:
         to_float = self._av.AudioResampler(format="fltp")
         seconds = start / self.sample_rate - _SETTLE_SECONDS
         try:
-            first = self._first
-            if self._has_index and seconds > 0:
-                self._container.seek(first.pts + int(seconds / first.time_base), stream=self._stream)
-                self._decoder = self._container.decode(self._stream)
-                first = next(self._decoder)
-                self.position = round(float((first.pts - self._first.pts) * first.time_base) * self.sample_rate)
+            first = self._after_seek(seconds) if self._has_index and seconds > 0 else self._first
+            if self.position > start:
+                # A damaged index: what comes now belongs to a later moment.
+                self.problem = "its index is damaged, so that seeking fails"
+                return
             yield from to_float.resample(first)
             for frame in self._decoder:
                 yield from to_float.resample(frame)
         except (self._av.FFmpegError, ValueError) as error:
-            # ValueError: the format changes in the middle of the track.
+            # ValueError: nothing behind a seek, or the format changes in the middle of the track.
             self.problem = _reason(error)
+
+    def _after_seek(self, seconds: float) -> Any:
+        """The first decoded frame after a seek to `seconds`, or to somewhat earlier; sets `position`."""
+        self._container.seek(self._first.pts + int(seconds / self._first.time_base), stream=self._stream)
+        self._decoder = self._container.decode(self._stream)
+        frame = next(self._decoder, None)
+        if frame is None or frame.pts is None:
+            raise ValueError(f"nothing follows a seek to {seconds:.2f} s")
+        self.position = round(float((frame.pts - self._first.pts) * frame.time_base) * self.sample_rate)
+        return frame
 
     def _first_frame(self) -> Any:
         """The first decoded frame; leaves the decoder behind it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
@@ -60,6 +61,26 @@ def states_its_length(path: Path) -> bool:
         False
     """
     return _mp3_tag(path) is not None
+
+
+def sound_begins(path: Path, container: str) -> int:
+    """Return the byte at which decoding may begin: the first frame in mp3, otherwise the beginning of the file.
+
+    libsndfile does not recognise an mp3 that begins in the middle of a frame, unless by the suffix.
+
+    Args:
+        path: the file.
+        container: libsndfile's name of the format.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "a.mp3")
+        ...     _ = file.write_bytes(b"half a frame" + 3 * (bytes.fromhex("fffb90c0") + bytes(413)))
+        ...     sound_begins(file, "MP3"), sound_begins(file, "OGG")
+        (12, 0)
+    """
+    return _mp3_frames(path)[0] if container == "MP3" else 0
 
 
 def is_joined_flac(path: Path) -> bool:
@@ -169,6 +190,22 @@ def _mp3_goes_on(path: Path) -> bool:
 
 def _mp3_tag(path: Path) -> tuple[int, int] | None:
     """Frames and end of the recording (byte in the file) from the Xing or Info tag; None when it does not say both."""
+    start, data = _mp3_frames(path)
+    # Behind 4 bytes of frame header and 9, 17 or 32 bytes of side information.
+    for position in (13, 21, 36):
+        has_frames_and_bytes = data[position + 7 : position + 8] and data[position + 7] & 3 == 3
+        if data[position : position + 4] in (b"Xing", b"Info") and has_frames_and_bytes:
+            n_frames = int.from_bytes(data[position + 8 : position + 12], "big")
+            return n_frames, start + int.from_bytes(data[position + 12 : position + 16], "big")
+    return None
+
+
+def _mp3_frames(path: Path) -> tuple[int, bytes]:
+    """Where the first frame begins, and some kilobytes from there on.
+
+    A file that was cut out of a longer one begins in the middle of a frame, where anything may look like a frame. So
+    of all that look like one, the first is taken that is alike in version, layer and sample rate to most others.
+    """
     with path.open("rb") as file:
         start = 0
         while (head := file.read(10))[:3] == b"ID3":
@@ -176,15 +213,11 @@ def _mp3_tag(path: Path) -> tuple[int, int] | None:
             a, b, c, d = head.ljust(10, b"\x00")[6:]
             start += 10 + (a << 21) + (b << 14) + (c << 7) + d
             file.seek(start)
-        data = head + file.read(8192)
-    frame = _MP3_FRAME.search(data)
-    if frame is None:
-        return None
-    # Behind 4 bytes of frame header and 9, 17 or 32 bytes of side information.
-    for position in (frame.start() + 13, frame.start() + 21, frame.start() + 36):
-        has_frames_and_bytes = data[position + 7 : position + 8] and data[position + 7] & 3 == 3
-        if data[position : position + 4] in (b"Xing", b"Info") and has_frames_and_bytes:
-            n_frames = int.from_bytes(data[position + 8 : position + 12], "big")
-            n_bytes = int.from_bytes(data[position + 12 : position + 16], "big")
-            return n_frames, start + frame.start() + n_bytes
-    return None
+        data = head + file.read(2**14)
+    # The lowest bit says whether the frame has a checksum; the frame with the tag often differs in that.
+    kinds = {frame.start(): (frame[0][1] | 1, data[frame.end()] & 0b1100) for frame in _MP3_FRAME.finditer(data[:-1])}
+    if not kinds:
+        return start, data
+    usual, _ = Counter(kinds.values()).most_common(1)[0]
+    first = next(position for position, kind in kinds.items() if kind == usual)
+    return start + first, data[first:]

@@ -84,7 +84,8 @@ class SoundfileSource:
 
     def _decode_piped(self, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
         """Decode from the beginning, without libsndfile's knowing where the file ends."""
-        with _piped(self._path) as descriptor:
+        failures: list[OSError] = []
+        with _piped(self._path, endings.sound_begins(self._path, self._file.format), failures) as descriptor:
             try:
                 piped = sf.SoundFile(descriptor, closefd=False)
             except sf.LibsndfileError as error:
@@ -92,6 +93,8 @@ class SoundfileSource:
                 return
             with piped:
                 yield from self._decode(piped, start, stop)
+        if failures:
+            self.problem = f"the file cannot be read any further ({failures[0].strerror})"
 
     def _decode(self, file: sf.SoundFile, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
         """Decode on from `position`, and yield what lies between `start` and `stop`."""
@@ -160,10 +163,10 @@ def _open(path: Path) -> sf.SoundFile:
 
 
 @contextmanager
-def _piped(path: Path) -> Iterator[int]:
-    """The reading end of a pipe through which a thread sends the file."""
+def _piped(path: Path, first_byte: int, failures: list[OSError]) -> Iterator[int]:
+    """The reading end of a pipe through which a thread sends the file; `failures` receives why it could not."""
     reading_end, writing_end = os.pipe()
-    feeder = threading.Thread(target=_feed, args=(path, writing_end), daemon=True)
+    feeder = threading.Thread(target=_feed, args=(path, first_byte, writing_end, failures), daemon=True)
     feeder.start()
     try:
         yield reading_end
@@ -173,14 +176,17 @@ def _piped(path: Path) -> Iterator[int]:
         feeder.join()
 
 
-def _feed(path: Path, descriptor: int) -> None:
-    """Write the whole file to `descriptor`, until the reader has enough."""
+def _feed(path: Path, first_byte: int, descriptor: int, failures: list[OSError]) -> None:
+    """Write the file from `first_byte` on to `descriptor`, until the reader has enough."""
     try:
-        with path.open("rb") as file, os.fdopen(descriptor, "wb") as pipe:
-            while data := file.read(CHUNK_FRAMES):
+        with os.fdopen(descriptor, "wb") as pipe, path.open("rb") as file:
+            file.seek(first_byte)
+            while data := file.read(2**16):
                 pipe.write(data)
     except BrokenPipeError:
         return
+    except OSError as error:
+        failures.append(error)
 
 
 def _reason(error: sf.LibsndfileError) -> str:

@@ -128,6 +128,11 @@ class Detector:
             import soxr
 
             samples = soxr.resample(samples, sample_rate, rate)
+        if samples.size == 0:
+            raise ValueError(
+                f"audio must last at least one sample at the model's {rate} samples per second, got {audio.size} at"
+                f" {sample_rate}"
+            )
         return samples
 
     def _analyse_blocks(self, arriving: Iterator[tuple[NDArray[np.float32], str]]) -> Analysis:

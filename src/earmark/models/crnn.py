@@ -67,7 +67,8 @@ class CRNN(nn.Module):
         self.linear = nn.Linear(self.n_hidden, n_classes)
         _initialise(self, config.init)
         # Convolution weights with the channels innermost: a third faster on a CPU, and the same numbers.
-        self.to(memory_format=torch.channels_last)
+        for block in blocks:
+            block.conv.weight.data = block.conv.weight.data.contiguous(memory_format=torch.channels_last)
 
     def forward(self, features: Tensor, mask: Tensor | None = None) -> FrameOutput:
         """Return logits, hidden states and mask at the output's frame rate.

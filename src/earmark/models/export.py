@@ -31,6 +31,7 @@ from earmark.timeline import Timeline
 
 # Two implementations of the same float32 arithmetic, summed in another order.
 _LARGEST_DIFFERENCE = 1e-4
+_OPSET = 17
 
 
 class DeployedNetwork(nn.Module):
@@ -40,7 +41,7 @@ class DeployedNetwork(nn.Module):
         network: trained.
 
     Example:
-        >>> from earmark.config import Config, not_deployable
+        >>> from earmark.config import Config
         >>> deployed = DeployedNetwork(Network(Config(), ["cat", "dog"])).eval()
         >>> frame_probs, scores = deployed(torch.zeros(1, 16000))
         >>> frame_probs.shape, scores.shape     # (batch, frames, classes), 40 ms frames
@@ -138,13 +139,15 @@ def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
         # The exporter that follows the graph's dynamo form cannot yet make time dynamic through a bidirectional GRU;
         # this one can, and warns that it is the older of the two.
         warnings.simplefilter("ignore")
+        # Its own form of log sigmoid is a logarithm of a sigmoid, which has no digits left at a score of -12.
+        torch.onnx.register_custom_op_symbolic("aten::log_sigmoid", _log_sigmoid, _OPSET)
         file = Path(folder) / "model.onnx"
         torch.onnx.export(
             deployed,
             (example,),
             file,
             dynamo=False,
-            opset_version=17,
+            opset_version=_OPSET,
             input_names=["audio"],
             output_names=["frame_probs", "scores"],
             dynamic_axes={
@@ -153,7 +156,13 @@ def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
                 "scores": {0: "batch", 1: "frames"},
             },
         )
+        torch.onnx.unregister_custom_op_symbolic("aten::log_sigmoid", _OPSET)
         return file.read_bytes()
+
+
+def _log_sigmoid(graph: Any, logits: Any) -> Any:
+    """log sigmoid(z) = -softplus(-z), as nodes of the exported graph."""
+    return graph.op("Neg", graph.op("Softplus", graph.op("Neg", logits)))
 
 
 def _largest_difference(content: bytes, deployed: DeployedNetwork, timeline: Timeline) -> float:

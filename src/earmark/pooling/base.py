@@ -106,7 +106,7 @@ class Pool(nn.Module):
         log_p = functional.log_softmax(self.masked_scores(log_y, log_not_y, mask, head_scores), dim=1)
         log_clip = torch.logsumexp(log_p + log_y, dim=1)  # (batch, frames, classes) -> (batch, classes)
         log_not_clip = torch.logsumexp(log_p + log_not_y, dim=1)
-        return zero_without_frames(_at_most_zero(log_clip), _at_most_zero(log_not_clip), mask)
+        return _zero_without_frames(_at_most_zero(log_clip), _at_most_zero(log_not_clip), mask)
 
     def masked_scores(
         self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
@@ -142,7 +142,7 @@ def _at_most_zero(log_probs: Tensor) -> Tensor:
     return log_probs - log_probs.detach().clamp(min=0)
 
 
-def zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+def _zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """A clip without a real frame is certain to hold nothing: y^c = 0, with no gradient."""
     if mask is None:
         return log_clip, log_not_clip
@@ -172,6 +172,4 @@ def _check(logits: Tensor, mask: Tensor | None, features: Tensor | None, n_class
     if mask.dtype != torch.bool:
         raise ValueError(f"mask must be bool (true = real frame), got {mask.dtype} - convert it with mask.bool()")
     if mask.shape != logits.shape[:2]:
-        raise ValueError(
-            f"mask must have shape (batch, frames) = {tuple(logits.shape[:2])}, got {tuple(mask.shape)}"
-        )
+        raise ValueError(f"mask must have shape (batch, frames) = {tuple(logits.shape[:2])}, got {tuple(mask.shape)}")

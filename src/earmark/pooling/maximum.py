@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from earmark.pooling.base import Pool, zero_without_frames
+from earmark.pooling.base import Pool
 
 
 class Max(Pool):
@@ -29,22 +29,9 @@ class Max(Pool):
         self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
     ) -> Tensor:
         """Return 0 at the best real frame of each class and -inf elsewhere, (batch, frames, classes)."""
-        best = _best_frame(log_y, log_not_y, mask)
-        return torch.full_like(log_y, -torch.inf).scatter(1, best, 0.0)
-
-    def pool_logs(
-        self, log_y: Tensor, log_not_y: Tensor, mask: Tensor | None, head_scores: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """Pick the best frame itself: the general formula would send 0 * -inf backwards."""
-        best = _best_frame(log_y, log_not_y, mask)
-        log_clip, log_not_clip = log_y.gather(1, best)[:, 0], log_not_y.gather(1, best)[:, 0]  # (batch, classes)
-        return zero_without_frames(log_clip, log_not_clip, mask)
-
-
-def _best_frame(log_y: Tensor, log_not_y: Tensor, mask: Tensor | None) -> Tensor:
-    """The most probable real frame of each class, (batch, 1, classes)."""
-    # The logit, not log y: above z = 17 or so log y is rounded so hard that different frames look equal.
-    logits = (log_y - log_not_y).detach()
-    if mask is not None:
-        logits = logits.masked_fill(~mask[:, :, None], -torch.inf)
-    return logits.argmax(dim=1, keepdim=True)
+        # The logit, not log y: above 100 or so log y is 0, and different frames look equal.
+        logits = (log_y - log_not_y).detach()
+        if mask is not None:
+            logits = logits.masked_fill(~mask[:, :, None], -torch.inf)
+        best = logits.argmax(dim=1, keepdim=True)  # (batch, 1, classes)
+        return torch.full_like(logits, -torch.inf).scatter(1, best, 0.0)

@@ -73,7 +73,7 @@ def clip_set(
 
     Example:
         >>> clips = [WeakClip(f"{i}.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for i in range(10)]
-        >>> clip_set(clips, ["cat", "dog"], holdout_fraction=0.2).held_out.sum()
+        >>> int(clip_set(clips, ["cat", "dog"], holdout_fraction=0.2).held_out.sum())
         2
     """
     if not clips:

@@ -91,6 +91,7 @@ def clip_features(audio: NDArray[np.float32], log_mel: LogMel, time_reduction: i
     """Return a clip's features, (samples,) -> (frames, mels), filled up with silence to a whole output frame.
 
     Example:
+        >>> from earmark.config import FeatureConfig
         >>> clip_features(np.zeros(16001, np.float32), LogMel(FeatureConfig()), time_reduction=2).shape
         torch.Size([52, 64])
     """
