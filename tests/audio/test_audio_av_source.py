@@ -42,9 +42,10 @@ def tone(seconds: float, *, rate: int = 44100) -> NDArray[np.float32]:
 
 @pytest.mark.parametrize("name", ["a.m4a", "a.mp4", "a.mkv"])
 def test_a_span_is_what_stands_there_in_the_whole_file(tmp_path: Path, rng: np.random.Generator, name: str) -> None:
-    file = encode(tmp_path / name, tone(8))
+    # So long that mkv has a second cluster to seek to, with times in whole milliseconds.
+    file = encode(tmp_path / name, tone(12))
     whole = read_audio(file, sample_rate=44100).samples
-    for onset, offset in [(0.0, 0.5), (5.0, 6.0), *np.sort(rng.uniform(0, 8, (5, 2))).tolist()]:
+    for onset, offset in [(0.0, 0.5), (11.0, 12.0), *np.sort(rng.uniform(0, 12, (5, 2))).tolist()]:
         span = read_audio(file, sample_rate=44100, onset=onset, offset=offset)
         begin, end = round(onset * 44100), round(offset * 44100)
         assert span.samples.shape == (end - begin,)
@@ -151,6 +152,11 @@ def test_an_m4a_without_its_index(tmp_path: Path) -> None:
     file = audio_files.keep_half(encode(tmp_path / "a.m4a", tone(3)))
     with pytest.raises(ValueError, match=r"a.m4a: cannot be read as audio \(libsndfile: .*; FFmpeg: Invalid data"):
         read_audio(file, sample_rate=16000)
+
+
+def test_a_span_behind_the_end(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"a.m4a: onset 20 s is after the end of the file at 3.00 s"):
+        read_audio(encode(tmp_path / "a.m4a", tone(3)), sample_rate=16000, onset=20.0)
 
 
 def test_a_video_without_sound(tmp_path: Path) -> None:

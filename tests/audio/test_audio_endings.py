@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile as sf
 
-from earmark.audio.endings import frames_in_header, is_joined_flac, states_its_length, why_it_ends
+from earmark.audio.endings import frames_in_header, is_joined_flac, sound_begins, states_its_length, why_it_ends
 
 
 def flac(folder: Path, name: str = "a.flac") -> Path:
@@ -112,6 +112,18 @@ def test_mp3_tags(tmp_path: Path) -> None:
     file.write_bytes(with_tag)
     assert not states_its_length(audio_files.remove_mp3_length(file))
     assert why_it_ends(file, "MP3") == ""
+
+
+@pytest.mark.parametrize(("before", "begins"), [
+    (b"", 0),
+    (b"\x12\x34\xff\xe2\x90\x00", 6),            # looks like MPEG 2.5
+    (b"\x12\x34\xff\xfb\x98\x00", 6),            # looks like another sample rate
+    (bytes.fromhex("fffa90c0") + bytes(413), 0),    # the same with a checksum, as the frame with the tag often has
+])
+def test_the_first_frame_of_an_mp3(tmp_path: Path, before: bytes, begins: int) -> None:
+    frame = bytes.fromhex("fffb90c0") + bytes(413)
+    (tmp_path / "a.mp3").write_bytes(before + 5 * frame)
+    assert sound_begins(tmp_path / "a.mp3", "MP3") == begins
 
 
 def test_a_tag_without_a_length_states_none(tmp_path: Path) -> None:

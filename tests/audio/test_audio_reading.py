@@ -11,6 +11,7 @@ import soundfile as sf
 from numpy.typing import NDArray
 
 from earmark.audio import AudioInfo, blocks, probe_audio, read_audio
+from earmark.audio.soundfile_source import SoundfileSource
 
 RATES = [8000, 16000, 22050, 44100, 48000]
 
@@ -197,6 +198,14 @@ def test_a_span_behind_the_end(tmp_path: Path) -> None:
     for onset in (2.0, 2.1, 700.0):
         with pytest.raises(ValueError, match=rf"a.wav: onset {onset:g} s is after the end of the file at 2.00 s"):
             read_audio(file, sample_rate=16000, onset=onset, offset=onset + 1)
+
+
+def test_far_behind_the_end_nothing_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """libsndfile refuses to seek there, and a day might be decoded to say the same."""
+    file = made(tmp_path, ".wav", seconds=2.0, rate=16000)
+    monkeypatch.setattr(SoundfileSource, "chunks", None)
+    with pytest.raises(ValueError, match=r"a.wav: onset 700 s is after the end of the file at 2.00 s"):
+        read_audio(file, sample_rate=16000, onset=700.0)
 
 
 def test_a_span_in_the_missing_half(tmp_path: Path) -> None:

@@ -86,9 +86,10 @@ def test_an_mp3_that_does_not_say_how_long_it_is_is_read_to_its_end(tmp_path: Pa
 def test_a_span_of_such_an_mp3_ends_the_decoding_early(tmp_path: Path) -> None:
     file = noise_then_silence(tmp_path)
     whole = read_audio(file, sample_rate=44100).samples
+    n_threads = threading.active_count()
     span = read_audio(file, sample_rate=44100, onset=29.5, offset=30.5).samples
     assert np.array_equal(span, whole[int(29.5 * 44100) : int(30.5 * 44100)])
-    assert threading.active_count() == 1
+    assert threading.active_count() == n_threads
 
 
 @pytest.mark.parametrize("n_bytes", [1000, 5321, 20077])

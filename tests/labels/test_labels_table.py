@@ -78,6 +78,7 @@ def test_a_quoted_csv_cell_may_run_over_lines(tmp_path: Path) -> None:
     # Written by a program that quotes everything.
     ('"filename"\t"event_labels"', '"Dog,Cat"', "Dog,Cat"),
     ('"filename"\t"event_labels"', '"""Air horn, truck horn"""', '"Air horn, truck horn"'),
+    (' filename\t event_labels ', '"Dog, big"', '"Dog, big"'),
     # In a column that is no list, the quotes around a cell never belong to it.
     ("filename\tlabel", '"Air horn, truck horn"', "Air horn, truck horn"),
     ("filename\tlabel", '12" vinyl', '12" vinyl'),

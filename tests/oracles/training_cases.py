@@ -50,7 +50,9 @@ def changed(config: Config = SMALL, **sections: dict[str, Any]) -> Config:
     return dataclasses.replace(config, **new)
 
 
-def lively_network(config: Config = SMALL, classes: Sequence[str] = ("high", "low", "noise"), seed: int = 7) -> Network:
+def lively_network(
+    config: Config = SMALL, classes: tuple[str, ...] = ("high", "low", "noise"), seed: int = 7
+) -> Network:
     """A network whose probabilities range from near 0 to near 1, with statistics that are not the initial ones."""
     torch.manual_seed(seed)
     network = Network(config, classes)

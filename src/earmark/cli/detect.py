@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,25 +25,28 @@ def command(audio: tuple[Path, ...], model: Path, out: Path | None, formats: str
     """Mark onset, offset and class of events in AUDIO: files, and folders with everything below them.
 
     Without --out, events are printed as one TSV table. With it, every recording gets files named after it, in the same
-    sub-folder: kitchen/a.wav gives OUT/kitchen/a.wav.tsv.
+    sub-folder: for site1/kitchen/a.wav, earmark detect site1 --out OUT writes OUT/kitchen/a.wav.tsv.
     """
-    from earmark.audio import find_audio
-    from earmark.checks import choice
+    from earmark.checks import choice, number
     from earmark.detection.detector import load
     from earmark.files import write_atomic
+    from earmark.labels.cells import clean_filename
     from earmark.writers import FORMATS, events_to_tsv, write_events
 
     wanted = [choice("--format", name.strip(), FORMATS) for name in formats.split(",")]
     if out is None and (tags or wanted != ["tsv"]):
         raise ValueError("--tags and --format audacity need --out, a folder for their files")
-    detector = load(model, n_threads=threads)
-    recordings = [(path, _name(path, given)) for given in audio for path in find_audio([given])]
+    if out is not None and out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {out}")
+    detector = load(model, n_threads=int(number("--threads", threads, at_least=1)))
+    recordings = _recordings(audio)
     events: dict[str, list[Event]] = {}
     failures: list[tuple[Path, str]] = []
-    for path, name in recordings:
+    for name, path in recordings.items():
         try:
+            clean_filename(name)  # a line end in it would tear the table
             analysis = detector.analyse(path)
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             failures.append((path, str(error)))
             continue
         if analysis.note:
@@ -60,9 +64,22 @@ def command(audio: tuple[Path, ...], model: Path, out: Path | None, formats: str
     _report(failures, len(recordings), out)
 
 
-def _name(path: Path, given: Path) -> str:
-    """What a recording is called in the output: relative to the folder it was found in, or its file name."""
-    return path.relative_to(given).as_posix() if given.is_dir() else path.name
+def _recordings(audio: tuple[Path, ...]) -> dict[str, Path]:
+    """What each recording is called in the output: its path in the folder it was found in, or its file name."""
+    from earmark.audio import find_audio
+
+    recordings: dict[str, Path] = {}
+    for given in audio:
+        for path in find_audio([given]):
+            # In the spelling of tables, where the two ways to write an umlaut are one.
+            name = unicodedata.normalize("NFC", path.relative_to(given).as_posix() if given.is_dir() else path.name)
+            other = recordings.setdefault(name, path)
+            if other.resolve() != path.resolve():
+                raise ValueError(
+                    f"{other} and {path} would both be called {name} in the results, and one would be lost"
+                    " - name the folder above them instead, or detect them one by one"
+                )
+    return recordings
 
 
 def _tags_tsv(name: str, spans: list[SpanTags], detector: Detector) -> str:

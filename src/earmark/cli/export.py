@@ -25,11 +25,11 @@ def command(run: Path, file: Path, piece_seconds: float, context_seconds: float)
 
     if file.suffix != ".onnx":
         raise ValueError(f"FILE must end in .onnx, got {file} - the model is written in that format")
-    checks.number("--piece-seconds", piece_seconds, above=0)
+    if file.is_dir():
+        raise ValueError(f"FILE must be a file to write, got the folder {file}")
+    checks.number("--piece-seconds", piece_seconds, at_least=1, hint="shorter pieces are all context")
     checks.number("--context-seconds", context_seconds, at_least=0)
-    path = run / "best.safetensors" if run.is_dir() else run
-    if run.is_dir() and not path.exists():
-        raise ValueError(f"{run} holds no best.safetensors - is it a folder of earmark train, and has an epoch ended?")
+    path = _checkpoint_path(run)
     checkpoint = load_checkpoint(path)
     if checkpoint.decoding is None:
         click.echo(f"earmark: {path} is of a run that has not ended; its thresholds are 0.5", err=True)
@@ -50,3 +50,20 @@ def command(run: Path, file: Path, piece_seconds: float, context_seconds: float)
     click.echo(
         f"{file}: {len(checkpoint.network.classes)} classes, {size:.1f} MB, equals torch within {difference:.1e}"
     )
+
+
+def _checkpoint_path(run: Path) -> Path:
+    """The file to export."""
+    if run.is_dir():
+        path = run / "best.safetensors"
+        if not path.exists():
+            raise ValueError(
+                f"{run} holds no best.safetensors - is it a folder of earmark train, and has an epoch ended?"
+            )
+        return path
+    if not run.exists():
+        raise ValueError(f"{run}: there is no such run - RUN is the folder that earmark train --out wrote")
+    if run.suffix != ".safetensors":
+        hint = "this one is exported already" if run.suffix == ".onnx" else "is it the wrong file?"
+        raise ValueError(f"RUN must be a folder of earmark train or a .safetensors file in it, got {run} - {hint}")
+    return run

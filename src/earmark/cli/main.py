@@ -6,6 +6,7 @@ one-line summary stands here, so that `earmark --help` imports none of them.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 
@@ -31,10 +32,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        try:
-            command: click.Command = importlib.import_module(f"earmark.cli.{cmd_name}").command
-        except ModuleNotFoundError as error:
-            raise click.ClickException(_missing_extra(error)) from error
+        command: click.Command = importlib.import_module(f"earmark.cli.{cmd_name}").command
         return command
 
     def resolve_command(
@@ -55,14 +53,17 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\nearmark: stopped", err=True)
+            ctx.exit(130)  # what shells call a command that Ctrl-C ended
         except ValueError as error:
             click.echo(f"earmark: {error}", err=True)
         except ModuleNotFoundError as error:
             click.echo(f"earmark: {_missing_extra(error)}", err=True)
         except OSError as error:
-            # A full disk, a folder without permission: the system's own words say it best.
-            name = f"{error.filename}: " if error.filename else ""
-            click.echo(f"earmark: {name}{error.strerror if error.strerror else error}", err=True)
+            if error.errno == errno.EPIPE:
+                raise  # whoever read our output has enough of it, as head has: click ends quietly then
+            click.echo(f"earmark: {_system_error(error)}", err=True)
         ctx.exit(2)
 
 
@@ -73,6 +74,14 @@ def main() -> None:
 
     Exit codes: 0 done; 1 done, but some files failed and are listed; 2 wrong input.
     """
+
+
+def _system_error(error: OSError) -> str:
+    """A full disk, a folder without permission: the system's own words say it best."""
+    # Of a rename the second name is the one somebody asked for; the first is our temporary file.
+    name = error.filename if error.filename2 is None else error.filename2
+    reason = str(error) if error.strerror is None else error.strerror
+    return reason if name is None else f"{name}: {reason}"
 
 
 def _missing_extra(error: ModuleNotFoundError) -> str:

@@ -49,31 +49,39 @@ def command(
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
     """
     from earmark.cli import train_display
-    from earmark.config import not_deployable
-    from earmark.labels.weak import read_weak, similar_classes
     from earmark.training.run import Split, train
 
+    if held_out_value is not None and split_column is None:
+        raise ValueError(f"--held-out {held_out_value} needs --split, the column in which this value stands")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {out}")
     config = _config(out, config_file, overrides, pooling, resume)
     folder = _audio_folder(labels, audio)
     _limit_threads(threads)
-    reason = not_deployable(config)
-    if reason is not None:
-        click.echo(f"earmark: this run will not be exportable for detection: {reason}", err=True)
-    for first, second in similar_classes(read_weak(labels)):
-        click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
+    _remark(labels, config)
     split = Split(split_column, held_out_value, group_column)
     if dry_run:
         _dry_run(labels, folder, out, config, split, device)
         return
-    watch = train_display.watch(config, out, tensorboard)
+    if resume and (out / "metrics.json").exists():
+        click.echo(f"earmark: the run in {out} had already ended; for more epochs begin another", err=True)
     try:
-        result = train(
-            labels, audio=folder, out=out, config=config, split=split, device=device, resume=resume, watch=watch
-        )
+        with train_display.watching(config, out, tensorboard=tensorboard) as watch:
+            result = train(
+                labels, audio=folder, out=out, config=config, split=split, device=device, resume=resume, watch=watch
+            )
     except KeyboardInterrupt:
         click.echo(f"\nstopped; the same command with --resume goes on from the last checkpoint in {out}", err=True)
         raise SystemExit(130) from None
-    train_display.report(result)
+    except RuntimeError as error:
+        if "memory" not in str(error):
+            raise
+        raise ValueError(
+            f"not enough memory ({str(error).splitlines()[0]}) - lower training.batch_seconds, now"
+            f" {config.training.batch_seconds:g}; for clips of many minutes training.piece_seconds, now"
+            f" {config.training.piece_seconds:g}"
+        ) from error
+    train_display.report(result, config)
     if result.failures:
         raise SystemExit(1)
 
@@ -86,19 +94,43 @@ def _config(
 
     if pooling is not None:
         overrides = (*overrides, f"pooling.name={pooling}")
-    if resume and config_file is None and not overrides and (out / "config.toml").exists():
+    if resume and config_file is None and (out / "config.toml").exists():
         config_file = out / "config.toml"
     return read_config(config_file, overrides=overrides)
 
 
 def _audio_folder(labels: Path, audio: Path | None) -> Path:
     """Where the recordings lie."""
+    from earmark.audio import AUDIO_SUFFIXES
+
     if not labels.exists():
         raise ValueError(f"{labels}: there is no such label file or folder")
+    if labels.is_file() and labels.suffix.casefold() in AUDIO_SUFFIXES:
+        raise ValueError(f"LABELS must be a table of file names and tags, got the recording {labels}")
     folder = audio if audio is not None else (labels if labels.is_dir() else labels.parent)
     if not folder.is_dir():
         raise ValueError(f"--audio must be a folder, got {folder} - the folder that holds the recordings")
     return folder
+
+
+def _remark(labels: Path, config: Config) -> None:
+    """Say what is allowed, but perhaps not meant."""
+    from earmark.config import not_deployable
+    from earmark.labels.weak import classes_of, read_weak, similar_classes
+
+    reason = not_deployable(config)
+    if reason is not None:
+        click.echo(f"earmark: this run will not be exportable for detection: {reason}", err=True)
+    clips = read_weak(labels)
+    for first, second in similar_classes(clips):
+        click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
+    for label in classes_of(clips):
+        if all(label in clip.labels for clip in clips):
+            click.echo(
+                f"earmark: every clip in {labels} has the class {label!r}, so nothing shows what it does not sound like"
+                " - are there clips without it? (a row with empty event_labels, or a sub-folder _none)",
+                err=True,
+            )
 
 
 def _limit_threads(threads: int | None) -> None:
@@ -115,7 +147,7 @@ def _dry_run(labels: Path, audio: Path, out: Path, config: Config, split: Split,
     """Print what the run would be like and draw its first batch."""
     from earmark.training.dry_run import dry_run
 
-    picture = out.with_name(out.name + "-first-batch.png")
+    picture = out.parent / f"{out.resolve().name}-first-batch.png"
     found = dry_run(labels, audio=audio, config=config, split=split, device=device, on_clip=lambda done, total: None)
     _draw_first_batch(found, config, picture)
     seconds = found.steps_per_epoch * config.training.epochs * found.seconds_per_step
@@ -123,16 +155,16 @@ def _dry_run(labels: Path, audio: Path, out: Path, config: Config, split: Split,
     click.echo(f"clips         {found.clips}, {found.hours:.2f} h")
     click.echo(f"network       {found.weights:,} weights, pooling {config.pooling.name}")
     click.echo(
-        f"time          {_duration(seconds)}: {config.training.epochs} epochs of {found.steps_per_epoch} steps"
-        f" of {found.seconds_per_step:.2f} s"
+        f"time          {_duration(seconds)}: {_count(config.training.epochs, 'epoch')} of"
+        f" {_count(found.steps_per_epoch, 'step')} of {found.seconds_per_step:.2f} s"
     )
     click.echo(
         f"memory        {found.memory_bytes / 1e9:.2f} GB at most, with batches of"
         f" {config.training.batch_seconds:g} s of audio (training.batch_seconds)"
     )
     click.echo(f"first batch   {picture}")
-    for where, name, reason in found.unreadable:
-        click.echo(f"unreadable    {where}: {name}: {reason}")
+    for where, _, reason in found.unreadable:
+        click.echo(f"unreadable    {where}: {reason}")
     if found.unreadable:
         raise SystemExit(1)
 
@@ -161,5 +193,10 @@ def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
 def _duration(seconds: float) -> str:
     """Seconds as a person says them."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{max(1.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _count(number: int, noun: str) -> str:
+    """The number and its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +15,9 @@ if TYPE_CHECKING:
     from earmark.training.run import TrainingResult, Watch
 
 
-def watch(config: Config, out: Path, tensorboard: bool) -> Watch:
-    """Progress bars on stderr: first the clips that are read, then the steps."""
+@contextlib.contextmanager
+def watching(config: Config, out: Path, *, tensorboard: bool) -> Iterator[Watch]:
+    """Progress bars on stderr, for the clips that are read and for the steps; gone again however training ends."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -24,31 +28,26 @@ def watch(config: Config, out: Path, tensorboard: bool) -> Watch:
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[figures]}"),
     )  # fmt: skip
     console = Console(stderr=True)
-    bars = Progress(*columns, console=console, disable=not console.is_terminal)
     write_scalars = _tensorboard_writer(out) if tensorboard else None
     tasks: dict[str, TaskID] = {}
 
     def show(name: str, done: float, total: float, figures: str) -> None:
         if name not in tasks:
-            bars.start()
             tasks[name] = bars.add_task(name, total=total, figures=figures)
         bars.update(tasks[name], completed=done, figures=figures)
-        if done >= total:
-            bars.stop()
 
     def on_row(row: dict[str, Any]) -> None:
         if row["kind"] == "step":
-            show(
-                "training", row["epoch"] - 1 + row["of_epoch"], config.training.epochs + 1e-6, f"loss {row['loss']:.3f}"
-            )
+            show("training", row["epoch"] - 1 + row["of_epoch"], config.training.epochs, f"loss {row['loss']:.3f}")
         else:
-            click.echo(_epoch_line(row, config), err=True)
-            if row["epoch"] == config.training.epochs:
-                bars.stop()
+            # The console's own print: it puts the line above the bars, where others write into them.
+            console.print(_epoch_line(row, config), markup=False, highlight=False, soft_wrap=True)
         if write_scalars is not None:
             write_scalars(row)
 
-    return Watch(on_clip=lambda done, total: show("reading clips", done, total, f"{done} of {total}"), on_row=on_row)
+    # Left by its end or by an error alike: a bar that is never stopped leaves a terminal without a cursor.
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        yield Watch(lambda done, total: show("reading clips", done, total, f"{done} of {total}"), on_row)
 
 
 def _epoch_line(row: dict[str, Any], config: Config) -> str:
@@ -66,9 +65,12 @@ def _tensorboard_writer(out: Path) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ModuleNotFoundError as error:
         raise ValueError('--tensorboard needs TensorBoard: pip install "earmark[tensorboard]"') from error
-    writer = SummaryWriter(str(out / "tensorboard"))
+    writer: SummaryWriter | None = None
 
     def write(row: dict[str, Any]) -> None:
+        nonlocal writer
+        if writer is None:  # not before there is a row: a run that is refused should leave nothing behind
+            writer = SummaryWriter(str(out / "tensorboard"))
         for name, value in row.items():
             if isinstance(value, float):
                 writer.add_scalar(name, value, row["step"])
@@ -77,20 +79,26 @@ def _tensorboard_writer(out: Path) -> Any:
     return write
 
 
-def report(result: TrainingResult) -> None:
+def report(result: TrainingResult, config: Config) -> None:
     """What was learned, what could not be read, and what to do next."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
+
+    from earmark.config import not_deployable
 
     metrics = result.metrics
     parameter = next((name for name in ("n", "alpha") if name in metrics), None)
     table = Table("class", "tag F1 (held out)", title=f"best epoch: {metrics['best_epoch']} of {metrics['epochs']}")
+    if len(metrics["held_out_f1"]) < len(metrics["classes"]):
+        table.caption = "- no held-out clip has this class"
     if parameter is not None:
         table.add_column(parameter)
     for label in metrics["classes"]:
         f1 = metrics["held_out_f1"].get(label)
-        row = [label, "-" if f1 is None else f"{f1:.3f}"]
-        table.add_row(*row, *([f"{metrics[parameter][label]:.3f}"] if parameter is not None else []))
+        learned = [] if parameter is None else [f"{metrics[parameter][label]:.3f}"]
+        # Text, because [brackets] in a label would be taken for markup.
+        table.add_row(Text(label), "-" if f1 is None else f"{f1:.3f}", *learned)
     Console(stderr=True).print(table)
     if metrics["held_out_clips"] and result.untuned:
         names = ", ".join(result.untuned)
@@ -98,8 +106,15 @@ def report(result: TrainingResult) -> None:
     for name, remark in result.notes:
         click.echo(f"earmark: {name}: {remark}", err=True)
     if result.failures:
-        click.echo(f"earmark: {len(result.failures)} clips could not be read and were left out:", err=True)
-        for where, name, reason in result.failures:
-            click.echo(f"  {where}: {name}: {reason}", err=True)
-    model = result.folder.with_suffix(".onnx").name
-    click.echo(f"next: earmark export {result.folder} {model} && earmark detect RECORDING --model {model}", err=True)
+        clips = "clip" if len(result.failures) == 1 else "clips"
+        click.echo(f"earmark: {len(result.failures)} {clips} could not be read and had to be left out:", err=True)
+        for where, _, reason in result.failures:
+            click.echo(f"  {where}: {reason}", err=True)
+    if not_deployable(config) is None:
+        click.echo(f"next: {_next_commands(result.folder)}", err=True)
+
+
+def _next_commands(run: Path) -> str:
+    """What to type after training."""
+    folder, model = shlex.quote(str(run)), shlex.quote(f"{run.resolve().name}.onnx")
+    return f"earmark export {folder} {model} && earmark detect RECORDING --model {model}"

@@ -59,8 +59,8 @@ def read_table(path: Path | str, *, list_columns: Collection[str] = ()) -> Table
     UTF-8 with or without a byte order mark, any line ends, quoted cells. Blank rows are left out.
 
     In CSV all quotes belong to the format. TSV is often written by hand, without such quotes, so there the quotes
-    in the `list_columns` belong to the labels (``"Air horn, truck horn",Car``) - unless the header is quoted too, or
-    a cell begins with three quotes: then a program quoted the cells.
+    in the `list_columns` belong to the labels (``"Air horn, truck horn",Car``) - unless the column's name is
+    quoted too, or a cell begins with three quotes: then a program quoted them.
 
     Args:
         path: the file.
@@ -157,16 +157,16 @@ def _read_lines(path: Path, name: str) -> list[str]:
 def _tsv_records(lines: list[str], list_columns: Collection[str]) -> Iterator[Row]:
     """The rows of a TSV file, header first."""
     columns = lines[0].split("\t")
-    is_all_quoted = all(_unquote(column) != column for column in columns)
+    # Compared as they stand: a program that quotes everything has quoted the name of the column as well.
+    keeps_quotes = [column.strip() in list_columns for column in columns]
     yield Row([_unquote(column) for column in columns], 1, lines[0])
-    is_list = [column in list_columns for column in columns]
     for number, line in enumerate(lines[1:], start=2):
         cells = line.split("\t")
         if " " in line:
             cells = [cell.strip() for cell in cells]
         if '"' in line:
             for i, cell in enumerate(cells):
-                belongs_to_label = i < len(is_list) and is_list[i] and not is_all_quoted and not cell.startswith('"""')
+                belongs_to_label = i < len(keeps_quotes) and keeps_quotes[i] and not cell.startswith('"""')
                 cells[i] = cell if belongs_to_label else _unquote(cell)
         yield Row(cells, number, line)
 

@@ -7,7 +7,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +16,14 @@ import torch
 
 from earmark.audio import find_clip, probe_audio
 from earmark.config import Config
-from earmark.labels.weak import WeakClip, classes_of, read_weak
+from earmark.labels.weak import WeakClip
 from earmark.models.crnn import Network
 from earmark.training.batch import Batch
-from earmark.training.clips import ClipSet, clip_set
+from earmark.training.clips import ClipSet
 from earmark.training.feature_store import feature_store
 from earmark.training.held_out import batch_frames
 from earmark.training.loop import TrainingData, drawn_batch, epoch_plan, new_optimiser
-from earmark.training.run import Split, choose_device, new_network
+from earmark.training.run import Split, choose_device, new_network, read_clips
 from earmark.training.weak import weak_loss_terms
 
 # As many clips are read as these batches need, the longest of the data set among them.
@@ -75,18 +75,8 @@ def dry_run(
         labels, audio, config, split, device: as for `earmark.training.run.train`.
         on_clip: told how many of how many files were probed.
     """
-    split = Split() if split is None else split
-    clips = read_weak(labels)
-    seconds, unreadable = _durations(clips, audio, on_clip)
-    whole = clip_set(
-        clips,
-        classes_of(clips),
-        holdout_fraction=config.training.holdout_fraction,
-        split_column=split.column,
-        held_out_value=split.held_out_value,
-        group_column=split.group_column,
-        seed=config.training.seed,
-    )
+    whole = read_clips(labels, config, Split() if split is None else split)
+    seconds, unreadable = _durations(whole.clips, audio, on_clip)
     training = np.flatnonzero(~whole.held_out & (seconds > 0))
     if not len(training):
         raise ValueError("no training clip could be read; the first: " + ": ".join(unreadable[0]))
@@ -101,7 +91,7 @@ def dry_run(
         tags = tuple(", ".join(np.array(whole.classes)[row]) for row in data.clips.tags[plan[0]])
     return DryRun(
         classes=whole.classes,
-        clips=len(clips),
+        clips=len(whole.clips),
         hours=float(seconds.sum()) / 3600,
         weights=sum(parameter.numel() for parameter in network.parameters()),
         steps_per_epoch=max(1, round(float(seconds[training].sum()) / config.training.batch_seconds)),
@@ -114,7 +104,7 @@ def dry_run(
 
 
 def _durations(
-    clips: list[WeakClip], audio: Path, on_clip: Callable[[int, int], None]
+    clips: Sequence[WeakClip], audio: Path, on_clip: Callable[[int, int], None]
 ) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
     """Seconds of every clip from the files' headers, 0 for those that cannot be opened."""
     seconds = np.zeros(len(clips))

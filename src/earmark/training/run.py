@@ -91,21 +91,14 @@ def train(
     """
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
-    clips = read_weak(labels)
-    clips_of_run = clip_set(
-        clips,
-        classes_of(clips),
-        holdout_fraction=config.training.holdout_fraction,
-        split_column=split.column,
-        held_out_value=split.held_out_value,
-        group_column=split.group_column,
-        seed=config.training.seed,
-    )
-    _check_settings(config, clips_of_run)
+    clips = read_clips(labels, config, split)
+    _check_settings(config, clips)
     _begin(out, config, resume=resume)
-    store = feature_store(out / "cache", clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips)))
-    data = training_data(clips_of_run, store)
-    card = _card(clips, data, config)
+    store = feature_store(
+        out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
+    )
+    data = training_data(clips, store)
+    card = _card(clips.clips, data, config)
 
     network, optimiser, progress = _start_or_resume(out, data, config, chosen_device, card, resume=resume)
     progress = train_network(
@@ -114,6 +107,20 @@ def train(
     metrics, untuned = _finish(out, data, config, chosen_device, progress)
     shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
+
+
+def read_clips(labels: Path, config: Config, split: Split) -> ClipSet:
+    """Return the clips of a label file (or a folder per class), with what is held out."""
+    clips = read_weak(labels)
+    return clip_set(
+        clips,
+        classes_of(clips),
+        holdout_fraction=config.training.holdout_fraction,
+        split_column=split.column,
+        held_out_value=split.held_out_value,
+        group_column=split.group_column,
+        seed=config.training.seed,
+    )
 
 
 def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
