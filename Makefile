@@ -14,6 +14,8 @@ INSTALLED := $(VENV)/.installed
 demo: $(INSTALLED)
 	$(VENV)/bin/earmark demo --out demo
 
+# Small tensors: a second thread only waits for the first, and costs minutes where tests share the machine.
+test: export OMP_NUM_THREADS = 1
 test: $(INSTALLED) lint
 	$(VENV)/bin/python -m pytest -q --durations=8
 

@@ -76,7 +76,7 @@ def test_each_option_does_something_and_the_same_seed_does_the_same(
 ) -> None:
     one = batch(rng, padding=0.0)
     changed, again, other = applied(one, config), applied(one, config), applied(one, config, seed=4)
-    assert not torch.equal(real(changed), real(one)) or config.mixup
+    assert not torch.equal(real(changed), real(one))
     torch.testing.assert_close(changed.features, again.features)
     assert not torch.equal(changed.features, other.features)
     torch.testing.assert_close(changed.tags, again.tags)
@@ -184,7 +184,6 @@ def test_masks_hide_whole_bands_and_whole_moments_of_real_sound(rng: np.random.G
             bands, moments = hidden.all(dim=0), hidden.all(dim=1)
             assert (hidden == (bands[None, :] | moments[:, None])).all()
             assert (hidden | (masked.features[row, :length] == one.features[row, :length])).all()
-            assert torch.isnan(masked.features[row, length:]).all()
             widths.add(int(bands.sum()))
             spans.add(int(moments.sum()))
     assert widths == {0, 1, 2}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import earmark
 from earmark.audio import read_audio
-from earmark.demo.steps import REQUIRED_F1, DemoResult
+from earmark.demo.steps import DemoResult
 from earmark.files import write_atomic
 from earmark.models.features import LogMel, mel_centres_hz
 from earmark.report import plots
@@ -85,7 +85,7 @@ def _figures_of_merit(result: DemoResult, picture: _Pictures) -> Section:
     text = (
         f"{n_clips} held-out soundscapes, made from another seed with other parameters than the training clips. An"
         " event counts as found when its onset is within 200 ms and its offset within 200 ms or 20 % of its length;"
-        f" segments are one second long. The demo fails when an event F1 is below {REQUIRED_F1}."
+        f" segments are one second long. The demo fails when an event F1 is below {result.required_f1}."
     )
     return Section(
         "How well",
@@ -176,14 +176,14 @@ def _go_on(out: Path) -> Section:
 
 
 def _chosen_clips(result: DemoResult) -> list[str]:
-    """Clips with several classes, long and short ones among them: the widest spread of event lengths first."""
+    """The clips with the most classes, and among those the ones that hold long and short events."""
 
-    def spread(filename: str) -> float:
+    def variety(filename: str) -> tuple[int, float]:
         lengths = [event.duration for event in result.reference[filename]]
         classes = {event.label for event in result.reference[filename]}
-        return max(lengths) - min(lengths) if len(classes) == 3 else -1.0
+        return len(classes), max(lengths, default=0.0) - min(lengths, default=0.0)
 
-    return sorted(result.reference, key=spread, reverse=True)[:_SHOWN_CLIPS]
+    return sorted(result.reference, key=variety, reverse=True)[:_SHOWN_CLIPS]
 
 
 def _clip_figure(result: DemoResult, filename: str) -> tuple[Figure, NDArray[np.float32], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from earmark.detection.detector import Analysis, Detector, load
@@ -22,10 +23,27 @@ from earmark.training.log import read_log
 from earmark.writers import events_to_audacity, events_to_tsv
 
 SYSTEMS = ("power", "linear")
-REQUIRED_F1 = 0.55
 
-_TRAINING_CLIPS, _TEST_CLIPS = 400, 120
 _TRAINING_SEED, _TEST_SEED = 1, 2
+
+
+@dataclass(frozen=True)
+class DemoPlan:
+    """What the demo does; the defaults fit into two minutes on two cores.
+
+    Args:
+        n_training_clips: soundscapes to learn from.
+        n_test_clips: soundscapes to test on, with other parameters.
+        soundscapes: what the training clips are drawn from.
+        config: TOML file with the settings of both runs.
+        required_f1: the demo fails when the macro event F1 of a system is below this.
+    """
+
+    n_training_clips: int = 400
+    n_test_clips: int = 120
+    soundscapes: SoundscapeSettings = field(default_factory=SoundscapeSettings)
+    config: Path = field(default_factory=lambda: Path(__file__).with_name("demo.toml"))
+    required_f1: float = 0.55
 
 
 @dataclass(frozen=True)
@@ -60,20 +78,26 @@ class DemoResult:
     systems: Mapping[str, SystemResult]
     test_audio: Path
     seconds: Mapping[str, float]  # what each step took
+    required_f1: float
 
     @property
     def is_good(self) -> bool:
         """Whether every system is as good as the demo promises."""
-        return all(system.event_f1 >= REQUIRED_F1 for system in self.systems.values())
+        return all(system.event_f1 >= self.required_f1 for system in self.systems.values())
 
 
 def run_demo(
-    out: Path, *, say: Callable[[str], None], on_progress: Callable[[Mapping[str, float]], None]
+    out: Path,
+    *,
+    plan: DemoPlan,
+    say: Callable[[str], None],
+    on_progress: Callable[[Mapping[str, float]], None],
 ) -> DemoResult:
     """Generate, train, export, detect and evaluate, leaving every file in `out`.
 
     Args:
         out: the demo's folder; an earlier demo in it is written over.
+        plan: how much of everything.
         say: told in one line what happens next.
         on_progress: told, several times a second while training, what share of each run is done.
     """
@@ -84,14 +108,17 @@ def run_demo(
         nonlocal begin
         seconds[name], begin = time.monotonic() - begin, time.monotonic()
 
-    say(f"making {_TRAINING_CLIPS} soundscapes to learn from, and {_TEST_CLIPS} with other parameters to test on")
+    say(
+        f"making {plan.n_training_clips} soundscapes to learn from,"
+        f" and {plan.n_test_clips} with other parameters to test on"
+    )
     sounds = out / "soundscapes"
-    _make_soundscapes(sounds)
+    _make_soundscapes(sounds, plan)
     timed("soundscapes")
 
     say(f"training {' and '.join(SYSTEMS)} pooling side by side, from tags alone, one thread each")
     runs = {name: out / "runs" / name for name in SYSTEMS}
-    _train_side_by_side(sounds / "train", runs, on_progress)
+    _train_side_by_side(sounds / "train", runs, plan.config, on_progress)
     timed("training")
 
     say("exporting both, marking events in the test clips, comparing them with the truth")
@@ -103,49 +130,58 @@ def run_demo(
         _earmark("export", str(run), str(model))
         systems[name] = _detect_and_evaluate(name, run, model, sounds / "test" / "audio", reference, tags, out)
     timed("detection")
-    return DemoResult(reference, systems, sounds / "test" / "audio", seconds)
+    return DemoResult(reference, systems, sounds / "test" / "audio", seconds, plan.required_f1)
 
 
-def _make_soundscapes(folder: Path) -> None:
+def _make_soundscapes(folder: Path, plan: DemoPlan) -> None:
     """Training and test clips, in two processes."""
-    settings = SoundscapeSettings()
-    with ProcessPoolExecutor(2) as workers:
+    sets = [
+        ("train", plan.n_training_clips, _TRAINING_SEED, plan.soundscapes),
+        ("test", plan.n_test_clips, _TEST_SEED, held_out(plan.soundscapes)),
+    ]
+    # Spawned, because this process has threads (torch's, the progress bar's), and a fork would copy their locks.
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as workers:
         jobs = [
-            workers.submit(
-                write_soundscapes, folder / "train", n_clips=_TRAINING_CLIPS, seed=_TRAINING_SEED, settings=settings
-            ),
-            workers.submit(
-                write_soundscapes, folder / "test", n_clips=_TEST_CLIPS, seed=_TEST_SEED, settings=held_out(settings)
-            ),
+            workers.submit(write_soundscapes, folder / name, n_clips=n_clips, seed=seed, settings=settings)
+            for name, n_clips, seed, settings in sets
         ]
         for job in jobs:
             job.result()
 
 
 def _train_side_by_side(
-    data: Path, runs: Mapping[str, Path], on_progress: Callable[[Mapping[str, float]], None]
+    data: Path, runs: Mapping[str, Path], config: Path, on_progress: Callable[[Mapping[str, float]], None]
 ) -> None:
     """One process and one thread per run: two processes of two threads each would be in each other's way."""
-    config = Path(__file__).with_name("demo.toml")
     processes = {}
-    for name, run in runs.items():
-        shutil.rmtree(run, ignore_errors=True)
-        run.parent.mkdir(parents=True, exist_ok=True)
-        arguments = [
-            "train", str(data / "weak.tsv"), "--audio", str(data / "audio"), "--out", str(run),
-            "--config", str(config), "--pooling", name, "--threads", "1", "--device", "cpu",
-        ]  # fmt: skip
-        processes[name] = subprocess.Popen(
-            _command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=_one_thread()
-        )
-    while any(process.poll() is None for process in processes.values()):
-        time.sleep(0.3)
-        on_progress({name: _share_done(run) for name, run in runs.items()})
-    for name, process in processes.items():
-        errors = process.stderr.read() if process.stderr is not None else ""
-        write_atomic(runs[name].with_suffix(".txt"), errors)
-        if process.returncode != 0:
-            raise ValueError(f"training {name} pooling failed:\n{errors}")
+    try:
+        for name, run in runs.items():
+            shutil.rmtree(run, ignore_errors=True)
+            run.parent.mkdir(parents=True, exist_ok=True)
+            arguments = [
+                "train", str(data / "weak.tsv"), "--audio", str(data / "audio"), "--out", str(run),
+                "--config", str(config), "--pooling", name, "--threads", "1", "--device", "cpu",
+            ]  # fmt: skip
+            with _said(run).open("w", encoding="utf-8") as said:
+                processes[name] = subprocess.Popen(_command(*arguments), stdout=said, stderr=said, env=_one_thread())
+        is_running = True
+        while is_running:
+            time.sleep(0.3)
+            is_running = any(process.poll() is None for process in processes.values())
+            on_progress({name: _share_done(run) for name, run in runs.items()})
+            for name, process in processes.items():
+                if process.poll() not in (None, 0):
+                    said_by_it = _said(runs[name]).read_text(encoding="utf-8")
+                    raise ValueError(f"training {name} pooling failed:\n{said_by_it}")
+    finally:  # whatever stops us stops them too
+        for process in processes.values():
+            process.terminate()
+            process.wait()
+
+
+def _said(run: Path) -> Path:
+    """What the command that trains a run had to say."""
+    return run.with_name(f"{run.name}.txt")
 
 
 def _detect_and_evaluate(

@@ -118,7 +118,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
     try:
         network.load_state_dict(state)
     except RuntimeError as error:
-        raise ValueError(f"{path}: its weights do not fit its own configuration - is it damaged? {error}") from error
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path}: its weights do not fit its own configuration - is it damaged? {reason}") from error
     best = about["progress"]["best_figure"]
     progress = Progress(**{**about["progress"], "best_figure": float("-inf") if best is None else best})
     optimiser = {name: value for name, value in tensors.items() if name.startswith("optimiser/")}
@@ -128,11 +129,11 @@ def load_checkpoint(path: Path) -> Checkpoint:
 def restore_optimiser(optimiser: torch.optim.Adam, network: Network, saved: dict[str, Tensor]) -> None:
     """Put the saved moments back into a new optimiser over the same network."""
     for name, parameter in network.named_parameters():
-        state = {key: saved[f"optimiser/{name}/{key}"] for key in ("step", "exp_avg", "exp_avg_sq")}
         optimiser.state[parameter] = {
-            "step": state["step"],
-            "exp_avg": state["exp_avg"].to(parameter.device),
-            "exp_avg_sq": state["exp_avg_sq"].to(parameter.device),
+            "step": saved[f"optimiser/{name}/step"],
+            # Laid out in memory as the parameter is, which the saved ones are not, so that Adam takes the same path.
+            "exp_avg": torch.empty_like(parameter).copy_(saved[f"optimiser/{name}/exp_avg"]),
+            "exp_avg_sq": torch.empty_like(parameter).copy_(saved[f"optimiser/{name}/exp_avg_sq"]),
         }
 
 

@@ -1,0 +1,107 @@
+"""What one batch costs when only tags are known."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from oracles.training_cases import SMALL, changed, clips_in_memory, lively_network
+from torch.nn import functional
+
+from earmark.config import Config, FeatureConfig, ModelConfig, TrainingConfig
+from earmark.config_file import read_config
+from earmark.training.batch import Batch, collate
+from earmark.training.weak import clip_log_probs, piece_and_context_frames, weak_loss_terms
+
+TAGS = [[1, 0, 0], [0, 1, 1], [1, 1, 0]]
+KNOWN = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+
+
+def batch(rng: np.random.Generator, lengths: tuple[int, ...] = (40, 100, 62)) -> Batch:
+    """Three clips with their tags."""
+    features = [rng.normal(-7.0, 1.5, (length, 16)) for length in lengths]
+    clips, store = clips_in_memory(features, TAGS, known=KNOWN)
+    return collate(clips, store, [0, 1, 2], time_reduction=2)
+
+
+# --- laws ---
+
+
+def test_clip_probabilities_are_those_of_every_clip_alone(rng: np.random.Generator) -> None:
+    network, one = lively_network(), batch(rng)
+    log_y, log_not_y = clip_log_probs(network, one, SMALL)
+    torch.testing.assert_close(log_y.exp() + log_not_y.exp(), torch.ones(3, 3))
+    for row, length in enumerate((40, 100, 62)):
+        alone = network.pool(network(one.features[row : row + 1, :length]).logits)[0]
+        torch.testing.assert_close(log_y[row].exp(), alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("loss", ["log", "clamped"])
+def test_the_loss_is_the_cross_entropy_of_what_is_known(loss: str, rng: np.random.Generator) -> None:
+    config = changed(training={"loss": loss})
+    network, one = lively_network(config), batch(rng)
+    terms = weak_loss_terms(network, one, config)
+    probs = clip_log_probs(network, one, config)[0].exp()
+    expected = functional.binary_cross_entropy(probs[one.tags_known], one.tags[one.tags_known])
+    torch.testing.assert_close(terms["tags"], expected, atol=1e-5, rtol=1e-5)
+    assert terms["penalty"].item() == 0.0
+    assert set(terms) == {"tags", "penalty"}
+
+
+def test_the_two_losses_differ_where_the_clamp_begins(rng: np.random.Generator) -> None:
+    network, one = lively_network(), batch(rng)
+    with torch.no_grad():
+        network.crnn.linear.bias -= 100.0  # certain that nothing is there, and wrong
+    log = weak_loss_terms(network, one, SMALL)["tags"].item()
+    clamped = weak_loss_terms(network, one, changed(training={"loss": "clamped"}))["tags"].item()
+    assert clamped < 16.2 < 40 < log
+
+
+def test_unknown_tags_do_not_matter(rng: np.random.Generator) -> None:
+    network, one = lively_network(), batch(rng)
+    turned = dataclasses.replace(one, tags=torch.where(one.tags_known, one.tags, 1 - one.tags))
+    torch.testing.assert_close(weak_loss_terms(network, turned, SMALL), weak_loss_terms(network, one, SMALL))
+
+
+def test_the_penalty_is_that_of_the_pooling_function(rng: np.random.Generator) -> None:
+    config = changed(pooling={"name": "power", "initial": 2.0, "penalty": 0.25})
+    terms = weak_loss_terms(lively_network(config), batch(rng), config)
+    assert terms["penalty"].item() == pytest.approx(3.0)  # 0.25 * (4 + 4 + 4)
+
+
+@pytest.mark.parametrize("name", ["linear", "attention", "max"])
+def test_a_long_clip_in_pieces_costs_what_it_costs_whole(name: str, rng: np.random.Generator) -> None:
+    config = changed(pooling={"name": name}, training={"piece_seconds": 4.0, "context_seconds": 1.2})
+    network = lively_network(config)
+    clips, store = clips_in_memory([rng.normal(-7.0, 1.5, (900, 16))], [TAGS[0]])  # 18 s
+    one = collate(clips, store, [0], time_reduction=2)
+    whole = weak_loss_terms(network, one, changed(config, training={"piece_seconds": 60.0}))
+    torch.testing.assert_close(weak_loss_terms(network, one, config), whole, atol=1e-4, rtol=0)
+
+
+# --- worked numbers ---
+
+
+def test_frames_of_a_piece_and_its_context() -> None:
+    # 60 s and 2 s in output frames of 40 ms are 1500 and 50, of two feature frames each.
+    default = Config(training=TrainingConfig(piece_seconds=60.0, context_seconds=2.0))
+    assert piece_and_context_frames(default) == (3000, 100)
+    # 22050 / 365 / 4 = 15.103 output frames a second: 60 s are 906, 2 s are 30.
+    recipe = dataclasses.replace(
+        default,
+        features=FeatureConfig(sample_rate=22050, window_samples=2048, hop_samples=365),
+        model=ModelConfig(channels=(4, 4), pool_time=(2, 2), pool_mel=(2, 2)),
+    )
+    assert piece_and_context_frames(recipe) == (906 * 4, 30 * 4)
+    shortest = Config(training=TrainingConfig(piece_seconds=1e-6, context_seconds=0.0))
+    assert piece_and_context_frames(shortest) == (2, 0)  # one output frame at least
+
+
+def test_the_recipes_never_cut_their_clips() -> None:
+    for name in ("dcase2017", "dcase2019"):
+        config = read_config(Path(__file__).parents[2] / "src" / "earmark" / "paper" / f"{name}.toml")
+        assert config.features.clip_frames is not None
+        assert piece_and_context_frames(config)[0] > config.features.clip_frames
