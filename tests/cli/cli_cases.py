@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
+import pytest
 import soundfile
 from click.testing import CliRunner, Result
 
 from earmark.cli.main import main
 from earmark.soundscapes.synthetic import SoundscapeSettings, draw_clip
 from earmark.writers import weak_to_tsv
+
+# What hides and shows a terminal's cursor.
+HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"
 
 CLASSES = ("bark", "chirp", "knock")
 
@@ -24,6 +30,22 @@ TINY = {
     "training.epochs": "2",
     "training.batch_seconds": "12",
 }
+
+
+class Terminal(io.StringIO):
+    """What a terminal would be sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def as_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Take the place of stderr; not a fixture, since pytest puts its own stderr there after the fixtures."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "110")
+    return terminal
 
 
 def earmark(*arguments: object) -> Result:

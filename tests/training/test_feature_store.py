@@ -282,6 +282,16 @@ def test_a_recording_cut_short_is_used_as_far_as_it_goes(tmp_path: Path, audio: 
     assert store.lengths[4] == 2 * -(-10000 // 320)
 
 
+def test_a_recording_that_overflows_costs_only_itself(tmp_path: Path, audio: Path) -> None:
+    samples = np.zeros(8000, np.float32)
+    samples[77] = -1e30
+    soundfile.write(audio / "1.wav", samples, RATE, subtype="FLOAT")
+    store, _ = store_of(tmp_path / "cache", audio)
+    assert store.kept == (0, 2, 3, 4)
+    assert "its loudest sample is 1e+30 where 1 is full scale" in store.failures[0][2]
+    assert np.isfinite(store.frames).all()
+
+
 def test_a_clip_too_short_for_its_framing_costs_only_itself(tmp_path: Path, audio: Path) -> None:
     config = changed(features={"framing": "centred", "window_samples": 1024})
     store, _ = store_of(tmp_path / "cache", audio, ALL, config)

@@ -54,7 +54,7 @@ def test_the_loss_is_the_cross_entropy_of_what_is_known(loss: str, rng: np.rando
 def test_the_two_losses_differ_where_the_clamp_begins(rng: np.random.Generator) -> None:
     network, one = lively_network(), batch(rng)
     with torch.no_grad():
-        network.crnn.linear.bias -= 100.0  # certain that nothing is there, and wrong
+        network.crnn.linear.bias.sub_(100.0)  # certain that nothing is there, and wrong
     log = weak_loss_terms(network, one, SMALL)["tags"].item()
     clamped = weak_loss_terms(network, one, changed(training={"loss": "clamped"}))["tags"].item()
     assert clamped < 16.2 < 40 < log

@@ -22,8 +22,6 @@ def command(out: Path) -> None:
     from earmark.demo.page import write_report
     from earmark.demo.steps import SYSTEMS, DemoPlan, run_demo
 
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {out}")
     begin = time.monotonic()
     console = Console(stderr=True)
     columns = (TextColumn("  {task.description:<8}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))

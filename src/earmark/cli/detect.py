@@ -47,7 +47,7 @@ def command(audio: tuple[Path, ...], model: Path, out: Path | None, formats: str
             clean_filename(name)  # a line end in it would tear the table
             analysis = detector.analyse(path)
         except (OSError, ValueError) as error:
-            failures.append((path, str(error)))
+            failures.append((path, _reason(error)))
             continue
         if analysis.note:
             click.echo(f"earmark: {path}: {analysis.note}", err=True)
@@ -80,6 +80,13 @@ def _recordings(audio: tuple[Path, ...]) -> dict[str, Path]:
                     " - name the folder above them instead, or detect them one by one"
                 )
     return recordings
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Why a recording could not be read."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return error.strerror
+    return str(error)
 
 
 def _tags_tsv(name: str, spans: list[SpanTags], detector: Detector) -> str:

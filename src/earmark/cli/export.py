@@ -32,7 +32,10 @@ def command(run: Path, file: Path, piece_seconds: float, context_seconds: float)
     path = _checkpoint_path(run)
     checkpoint = load_checkpoint(path)
     if checkpoint.decoding is None:
-        click.echo(f"earmark: {path} is of a run that has not ended; its thresholds are 0.5", err=True)
+        click.echo(
+            f"earmark: {path} is of a run that has not ended; its model marks whatever is above 0.5, without filters",
+            err=True,
+        )
         decoding = Decoding.fixed(checkpoint.network.classes)
     else:
         decoding = Decoding.from_dict(checkpoint.decoding)

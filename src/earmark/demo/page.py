@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -119,10 +120,11 @@ def _clips(result: DemoResult, picture: _Pictures) -> Section:
             )
         )
         blocks.append(Sound(wav_bytes(samples, sample_rate=sample_rate), f"Listen to {filename}"))
+    frame_seconds = next(iter(result.systems.values())).detector.info.timeline.hop_seconds
     text = (
-        "The curves are the probabilities of every 50 ms. The thin dashed lines lie at θ·yᶜ, with θ ="
-        " n / (n + 1) for power pooling and 1/2 for linear softmax: in a clip tagged with the class, training pushes"
-        " the frames above the line up and the frames below it down."
+        f"The curves are the probabilities of every {1000 * frame_seconds:.0f} ms. The thin dashed lines lie at θ·yᶜ,"
+        " with θ = n / (n + 1) for power pooling and 1/2 for linear softmax: in a clip tagged with the class, training"
+        " pushes the frames above the line up and the frames below it down."
     )
     return Section("What it hears", text, blocks)
 
@@ -160,18 +162,16 @@ def _training(result: DemoResult, picture: _Pictures) -> Section:
 
 def _go_on(out: Path) -> Section:
     """What to type next."""
-    model, recording = out / "power.onnx", out / "soundscapes" / "test" / "audio" / "0000.wav"
-    reference, predicted = out / "soundscapes" / "test" / "strong.tsv", out / "detected" / "power.tsv"
+    test = out / "soundscapes" / "test"
+    commands: list[list[str | Path]] = [
+        ["detect", test / "audio" / "0000.wav", "--model", out / "power.onnx"],
+        ["evaluate", "--reference", test / "strong.tsv", "--predicted", out / "detected" / "power.tsv"],
+        ["train", "my_tags.tsv", "--audio", "my_clips", "--out", "runs/mine"],
+    ]
     return Section(
         "Go on from here",
         "The same with your own sounds needs a table of file names and tags.",
-        [
-            Commands(
-                f"earmark detect {recording} --model {model}\n"
-                f"earmark evaluate --reference {reference} --predicted {predicted}\n"
-                "earmark train my_tags.tsv --audio my_clips --out runs/mine"
-            )
-        ],
+        [Commands("\n".join(shlex.join(["earmark", *map(str, command)]) for command in commands))],
     )
 
 

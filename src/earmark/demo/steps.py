@@ -96,11 +96,15 @@ def run_demo(
     """Generate, train, export, detect and evaluate, leaving every file in `out`.
 
     Args:
-        out: the demo's folder; an earlier demo in it is written over.
+        out: the demo's folder: a new one, an empty one, or that of an earlier demo, which is written over.
         plan: how much of everything.
         say: told in one line what happens next.
         on_progress: told, several times a second while training, what share of each run is done.
+
+    Raises:
+        ValueError: when `out` holds something else, or a step fails.
     """
+    _refuse_foreign(out)
     seconds = {}
     begin = time.monotonic()
 
@@ -131,6 +135,17 @@ def run_demo(
         systems[name] = _detect_and_evaluate(name, run, model, sounds / "test" / "audio", reference, tags, out)
     timed("detection")
     return DemoResult(reference, systems, sounds / "test" / "audio", seconds, plan.required_f1)
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Raise ValueError for a folder with somebody's own files: the demo writes over runs/ and more."""
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"the demo's folder must be a folder, got the file {out}")
+    if out.exists() and any(out.iterdir()) and not (out / "soundscapes").is_dir():
+        raise ValueError(
+            f"the demo's folder must be new, empty, or that of an earlier demo, got {out}"
+            " - the demo would write over what is in it; name another one with --out"
+        )
 
 
 def _make_soundscapes(folder: Path, plan: DemoPlan) -> None:

@@ -106,7 +106,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
         about = json.loads(metadata["earmark"])
         is_newer = about["format"] > _FORMAT
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: what the file says about itself cannot be read ({error!r}) - is it damaged?") from error
+        raise ValueError(
+            f"{path}: what the file says about itself cannot be read ({error!r}) - is it damaged?"
+        ) from error
     if is_newer:
         raise ValueError(
             f"{path}: was written by earmark {about['version']}, which is newer than this one"

@@ -208,6 +208,10 @@ def _read_all(
             features = clip_features(audio.samples, log_mel, config.model.time_reduction)
         except ValueError as error:
             return str(error)
+        if not torch.isfinite(features).all():
+            # Its infinity would be in the mean of every band, and stop the training of all.
+            loudest = float(np.abs(audio.samples).max())
+            return f"its loudest sample is {loudest:.3g} where 1 is full scale - is it a recording, and undamaged?"
         return features.numpy().astype(np.float16), audio.note
 
     n_threads = torch.get_num_threads()

@@ -135,15 +135,19 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
     training = ~readable.held_out
     if not training.any():
         raise ValueError("none of the training clips could be read - are they in another folder than the rest?")
-    missing = [
-        label for label, column in zip(clips.classes, readable.tags[training].T, strict=True) if not column.any()
-    ]
+    _refuse_missing_classes(readable)
+    return TrainingData(readable, store)
+
+
+def _refuse_missing_classes(clips: ClipSet) -> None:
+    """Raise ValueError when there is nothing to learn a class from."""
+    learned = clips.tags[~clips.held_out]
+    missing = [label for label, column in zip(clips.classes, learned.T, strict=True) if not column.any()]
     if missing:
         raise ValueError(
             f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
             " missing) - all its clips are held out or unreadable; add some, or hold out less"
         )
-    return TrainingData(readable, store)
 
 
 def choose_device(name: str) -> torch.device:
@@ -179,6 +183,7 @@ def new_network(data: TrainingData, config: Config) -> Network:
 
 def _check_settings(config: Config, clips: ClipSet) -> None:
     """Raise ValueError now for settings that do not fit the classes, rather than after hours of features."""
+    _refuse_missing_classes(clips)
     Network(config, clips.classes)
     LogMel(config.features)
     choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
@@ -187,9 +192,11 @@ def _check_settings(config: Config, clips: ClipSet) -> None:
 def _begin(out: Path, config: Config, *, resume: bool) -> None:
     """Make the run's folder and write its configuration, or check that a resumed run has the same."""
     stored = out / "config.toml"
-    if stored.exists() and not resume:
+    # Without a log nothing was learned yet: the run before found no readable audio, say, and the next try may have it.
+    has_begun = (out / "log.jsonl").exists()
+    if has_begun and not resume:
         raise ValueError(f"{out} already holds a run - add --resume to go on with it, or choose another --out")
-    if stored.exists():
+    if has_begun:
         before = config_file.read_config(stored)
         if before != config:
             raise ValueError(
@@ -197,8 +204,9 @@ def _begin(out: Path, config: Config, *, resume: bool) -> None:
                 " or choose another --out"
             )
         # A kill in the middle of a write leaves its temporary file behind, as large as the checkpoint it was to be.
-        for leftover in out.rglob(".*.tmp"):
-            leftover.unlink(missing_ok=True)
+        for folder in (out, out / "snapshots", out / "cache"):
+            for leftover in folder.glob(".*.tmp"):
+                leftover.unlink(missing_ok=True)
         return
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(stored, config_file.to_toml(config))

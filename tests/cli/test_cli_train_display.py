@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_cases import HIDDEN, SHOWN, as_terminal
+
+from earmark.cli.train_display import report, watching
+from earmark.config import Config, PoolingConfig, TrainingConfig
+from earmark.training.run import TrainingResult
+
+TWO_EPOCHS = Config(training=TrainingConfig(epochs=2))
+
+
+def step(epoch: int, of_epoch: float) -> dict[str, Any]:
+    return {"kind": "step", "step": 1, "epoch": epoch, "of_epoch": of_epoch, "loss": 0.25}
+
+
+def epoch(number: int, best: int, **figures: float) -> dict[str, Any]:
+    return {"kind": "epoch", "step": 1, "epoch": number, "best_epoch": best, "pooling": None, **figures}
+
+
+def result(folder: Path, **changes: Any) -> TrainingResult:
+    metrics: dict[str, Any] = {
+        "classes": ["dog", "owl [far]"],
+        "epochs": 2,
+        "best_epoch": 1,
+        "held_out_clips": 3,
+        "held_out_f1": {"dog": 0.75, "owl [far]": 0.5},
+        "n": {"dog": 1.25, "owl [far]": 0.125},
+    }
+    others = {name: changes.pop(name, ()) for name in ("failures", "notes", "untuned")}
+    return TrainingResult(folder, metrics | changes, **others)
+
+
+# Laws
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, None])
+def test_a_terminal_has_its_cursor_again_however_training_ends(
+    error: type[BaseException] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = as_terminal(monkeypatch)
+    with (
+        contextlib.nullcontext() if error is None else pytest.raises(error, match="enough"),
+        watching(TWO_EPOCHS, Path("run"), tensorboard=False) as watch,
+    ):
+        watch.on_row(step(1, 0.5))
+        if error is not None:
+            raise error("enough")
+    assert terminal.getvalue().count(HIDDEN) == terminal.getvalue().count(SHOWN) > 0
+
+
+def test_lines_stand_above_the_bars_and_not_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = as_terminal(monkeypatch)
+    with watching(TWO_EPOCHS, Path("run"), tensorboard=False) as watch:
+        watch.on_clip(1, 1)
+        watch.on_row(step(1, 1.0))
+        watch.on_row(epoch(1, 1, held_out_loss=0.5, held_out_macro_f1=0.25))
+        watch.on_row(step(2, 1.0))
+    sent = terminal.getvalue()
+    # In front of the line stands nothing but what erases the bars.
+    assert re.search(r"(\n|\x1b\[2K)epoch   1 of 2   held-out loss 0\.500   tag F1 0\.250   best so far\s*\n", sent)
+    last = sent[sent.rindex("reading clips") :]
+    assert "1 of 1" in last
+    assert re.search(r"training.*100%.*loss 0\.250", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", last), flags=re.DOTALL)
+
+
+def test_without_a_terminal_there_are_lines_only(capsys: pytest.CaptureFixture[str]) -> None:
+    with watching(TWO_EPOCHS, Path("run"), tensorboard=False) as watch:
+        watch.on_clip(1, 2)
+        watch.on_row(step(1, 1.0))
+        watch.on_row(epoch(1, 1))
+        watch.on_row(epoch(2, 1, held_out_loss=0.5, held_out_macro_f1=0.25))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.strip().splitlines() == [
+        "epoch   1 of 2",
+        "epoch   2 of 2   held-out loss 0.500   tag F1 0.250",
+    ]
+
+
+def test_tensorboard_leaves_nothing_of_a_run_that_never_began(tmp_path: Path) -> None:
+    with watching(TWO_EPOCHS, tmp_path / "run", tensorboard=True):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+# Worked numbers
+
+
+def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(result(tmp_path / "run"), TWO_EPOCHS)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "best epoch: 1 of 2" in captured.err
+    rows = [re.sub(r"[│┃]", " ", line).split() for line in captured.err.splitlines()]
+    assert ["class", "tag", "F1", "(held", "out)", "n"] in rows
+    assert ["dog", "0.750", "1.250"] in rows
+    assert ["owl", "[far]", "0.500", "0.125"] in rows  # brackets are no markup
+    assert "no held-out clip" not in captured.err
+
+
+def test_a_class_that_no_held_out_clip_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(result(tmp_path / "run", held_out_f1={"dog": 0.75}, untuned=("owl [far]",)), TWO_EPOCHS)
+    shown = capsys.readouterr().err
+    assert re.search(r"owl \[far\] +│ - +│ 0\.125", shown)
+    assert "- no held-out clip has this class" in shown
+    assert "earmark: no threshold was tuned for owl [far]: too few held-out clips with and without\n" in shown
+
+
+def test_without_held_out_clips_nothing_is_said_about_thresholds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(result(tmp_path / "run", held_out_clips=0, held_out_f1={}, untuned=("dog",)), TWO_EPOCHS)
+    assert "threshold" not in capsys.readouterr().err
+
+
+def test_alpha_is_a_parameter_too_and_there_may_be_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = result(tmp_path / "run")
+    found.metrics["alpha"] = found.metrics.pop("n")
+    report(found, TWO_EPOCHS)
+    assert "alpha" in capsys.readouterr().err
+    del found.metrics["alpha"]
+    report(found, TWO_EPOCHS)
+    assert re.search(r"dog +│ 0\.750 +│\n", capsys.readouterr().err)
+
+
+def test_remarks_failures_and_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    failures = (("weak.tsv:2", "a.wav", "a.wav: no such file in audio"),)
+    notes = (("b.wav", "only 1.00 of 2.00 s could be decoded"),)
+    report(result(Path("runs/cats & dogs.v2"), failures=failures, notes=notes), TWO_EPOCHS)
+    assert capsys.readouterr().err.splitlines()[-4:] == [
+        "earmark: b.wav: only 1.00 of 2.00 s could be decoded",
+        "earmark: 1 clip could not be read and had to be left out:",
+        "  weak.tsv:2: a.wav: no such file in audio",
+        # To be pasted into a shell, blanks and points in the name of the run included.
+        "next: earmark export 'runs/cats & dogs.v2' 'cats & dogs.v2.onnx'"
+        " && earmark detect RECORDING --model 'cats & dogs.v2.onnx'",
+    ]
+    report(result(Path("run"), failures=failures * 2), TWO_EPOCHS)
+    assert "earmark: 2 clips could not be read and had to be left out:" in capsys.readouterr().err
+
+
+def test_a_run_in_this_very_folder_has_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "owls").mkdir()
+    monkeypatch.chdir(tmp_path / "owls")
+    report(result(Path()), TWO_EPOCHS)
+    assert "next: earmark export . owls.onnx && " in capsys.readouterr().err
+
+
+def test_what_cannot_be_exported_is_not_offered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stages = Config(pooling=PoolingConfig(name="hierarchical", inner="power", groups=(5, 5)))
+    report(result(tmp_path / "run"), stages)
+    assert "next:" not in capsys.readouterr().err
+
+
+# Wrong input
+
+
+def test_tensorboard_that_is_not_installed_is_said_before_anything_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with (
+        pytest.raises(ValueError, match=r'^--tensorboard needs TensorBoard: pip install "earmark\[tensorboard\]"$'),
+        watching(TWO_EPOCHS, Path("run"), tensorboard=True),
+    ):
+        pass
