@@ -169,3 +169,27 @@ def test_everything_in_one_group() -> None:
     clips = numbered(3, group_size=3)
     with pytest.raises(ValueError, match=r"all 3 clips belong to one group, 'site 0', .* training.holdout_fraction=0"):
         of_fraction(clips, 0.2, group="site")
+
+
+def test_a_hash_never_holds_out_the_last_clips_of_a_class() -> None:
+    rare = [weak_clip("rare.wav", ["owl"]), *(weak_clip(f"{i}.wav", ["dog"]) for i in range(9))]
+    for seed in range(30):
+        split = clip_set(rare, ["dog", "owl"], holdout_fraction=0.5, seed=seed)
+        assert split.held_out.sum() == 5
+        assert not split.held_out[0]
+
+
+def test_a_group_that_is_most_of_the_data_is_not_held_out() -> None:
+    sites = [
+        weak_clip(f"{i}.wav", ["dog"], columns={"site": "big" if i < 80 else f"small {i}"}) for i in range(100)
+    ]
+    for seed in range(30):
+        split = clip_set(sites, ["dog"], holdout_fraction=0.1, group_column="site", seed=seed)
+        assert split.held_out.sum() == 10
+        assert not split.held_out[:80].any()
+
+
+def test_nothing_can_be_held_out_when_every_clip_is_the_only_one_of_its_class() -> None:
+    unique = [weak_clip("a.wav", ["dog"]), weak_clip("b.wav", ["owl"])]
+    with pytest.raises(ValueError, match=r"none of the 2 groups can be held out: each has the only clips of a class"):
+        clip_set(unique, ["dog", "owl"], holdout_fraction=0.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,7 +65,7 @@ def clip_set(
         split_column: column of the label file that says which clips are held out.
         held_out_value: its value for held-out clips.
         group_column: column that says what belongs together (patient, site, recorder).
-        seed: another seed holds out other groups.
+        seed: another seed holds out other groups. No class loses its last training clip to the held-out ones.
 
     Raises:
         ValueError: for an unknown label or column, or when nothing is left on one side.
@@ -89,7 +88,7 @@ def clip_set(
             known[row, [index[label] for label in clip.known if label in index]] = True
     groups = tuple(_column(clip, group_column, "--group") if group_column else clip.filename for clip in clips)
     if split_column is None:
-        held_out = _hash_split(groups, holdout_fraction, seed)
+        held_out = _hash_split(groups, tags & known, holdout_fraction, seed)
     else:
         held_out = _column_split(clips, groups, split_column, held_out_value)
     return ClipSet(tuple(classes), tuple(clips), tags, known, groups, held_out)
@@ -104,24 +103,41 @@ def _column(clip: WeakClip, column: str, option: str) -> str:
     return clip.columns[column]
 
 
-def _hash_split(groups: Sequence[str], fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Groups in the order of their hash, held out until `fraction` of the clips is reached."""
+def _hash_split(groups: Sequence[str], tags: NDArray[np.bool_], fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Groups in the order of their hash, held out until `fraction` of the clips is reached.
+
+    A group stays with the training clips when it has the last ones of a class, or when it alone is so large that twice
+    the wanted share would be held out.
+    """
+    names, group_of = np.unique(groups, return_inverse=True)
+    is_out = np.zeros(len(names), dtype=bool)  # (groups,)
     if fraction == 0:
-        return np.zeros(len(groups), dtype=bool)
-    sizes = Counter(groups)
-    chosen: set[str] = set()
-    wanted, reached = fraction * len(groups), 0
-    for group in sorted(sizes, key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest()):
-        if reached >= wanted or len(chosen) == len(sizes) - 1:
-            break
-        chosen.add(group)
-        reached += sizes[group]
-    if not chosen:
+        return is_out[group_of]
+    if len(names) == 1:
         raise ValueError(
             f"all {len(groups)} clips belong to one group, {groups[0]!r}, so none can be held out"
             " - set training.holdout_fraction=0, or name another group column"
         )
-    return np.array([group in chosen for group in groups])
+    sizes = np.bincount(group_of)
+    positives = np.zeros((len(names), tags.shape[1]), dtype=np.int64)  # clips of each class, (groups, classes)
+    np.add.at(positives, group_of, tags)
+    left = positives.sum(axis=0)  # for training
+    order = sorted(range(len(names)), key=lambda i: hashlib.sha256(f"{seed}/{names[i]}".encode()).digest())
+    wanted = fraction * len(groups)
+    for largest in (2 * wanted, len(groups) - 1):  # the second round only when every group is that large
+        for group in order:
+            loses_a_class = ((positives[group] == left) & (left > 0)).any()
+            if sizes[is_out].sum() + sizes[group] <= largest and not loses_a_class:
+                is_out[group] = True
+                left = left - positives[group]
+            if sizes[is_out].sum() >= wanted:
+                return is_out[group_of]
+        if is_out.any():
+            return is_out[group_of]
+    raise ValueError(
+        f"none of the {len(names)} groups can be held out: each has the only clips of a class"
+        " - set training.holdout_fraction=0, or tag more clips"
+    )
 
 
 def _column_split(
