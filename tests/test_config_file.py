@@ -298,3 +298,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes("[pooling]\nname = 'Geräusch'".encode("latin-1"))
     refused(tmp_path / "latin.toml", r"latin.toml: is not UTF-8 text \(.*\) - is it a TOML file\?")
     refused(str(tmp_path / "none.toml"), r"none.toml: cannot be read")
+
+
+def test_another_pooling_function_leaves_the_options_of_the_first_behind(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('[pooling]\nname = "power"\npenalty = 1e-4\n')
+    assert read_config(recipe, pooling="linear").pooling == PoolingConfig(name="linear")
+    assert read_config(recipe, pooling="power").pooling.penalty == 1e-4
+    assert read_config(recipe, pooling="rap", overrides=["pooling.penalty=0.1"]).pooling.penalty == 0.1

@@ -135,7 +135,7 @@ class TrainingConfig:
 
     epochs: int = 40
     batch_seconds: float = 160.0  # of audio, padding included, in one batch: the bound on memory; 16 clips of 10 s
-    piece_seconds: float = 60.0  # longer clips pass through the network in pieces of this length
+    piece_seconds: float = 60.0  # longer clips pass through the network in pieces of this length, or batch_seconds
     context_seconds: float = 2.0  # heard on both sides of a piece and then thrown away
     balance: str = "classes"  # classes: rare classes are drawn as often as common ones | none: every clip once an epoch
     learning_rate: float = 1e-3

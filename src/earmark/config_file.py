@@ -11,11 +11,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from earmark import checks
-from earmark.config import Config
+from earmark.config import Config, PoolingConfig
 
 
-def read_config(path: Path | str | None, *, overrides: Sequence[str] = ()) -> Config:
+def read_config(path: Path | str | None, *, pooling: str | None = None, overrides: Sequence[str] = ()) -> Config:
     """Return the configuration in a TOML file (None: the defaults), changed by ``section.key=value`` overrides.
+
+    Args:
+        path: the file, or None.
+        pooling: another pooling function than the file's, which then has its own defaults: the file's options are
+            those of the function it names.
+        overrides: applied last, all at once.
 
     Raises:
         ValueError: for an unknown section or key, with the nearest known one, or a value of the wrong type.
@@ -37,6 +43,8 @@ def read_config(path: Path | str | None, *, overrides: Sequence[str] = ()) -> Co
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: is not UTF-8 text ({error}) - is it a TOML file?") from error
         config = from_toml(content, where=str(path))
+    if pooling is not None and pooling != config.pooling.name:
+        config = dataclasses.replace(config, pooling=PoolingConfig(name=pooling))
     if not overrides:
         return config
     # All at once: two settings that only fit each other must be able to change together.

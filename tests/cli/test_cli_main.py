@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 import pytest
 from cli_cases import earmark, make_clips, refused
+from click.shell_completion import ShellComplete
 
 from earmark import __version__, cli
 from earmark.cli import evaluate
-from earmark.cli.main import COMMANDS
+from earmark.cli.main import COMMANDS, main
 
 NOT_COMMANDS = {"__init__", "main", "train_display"}
 
@@ -81,6 +82,17 @@ def test_the_module_runs_as_the_command() -> None:
         [sys.executable, "-m", "earmark.cli.main", "--version"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"earmark, version {__version__}\n")
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    def completed(typed: list[str], incomplete: str) -> list[str]:
+        return [
+            item.value for item in ShellComplete(main, {}, "earmark", "COMPLETE").get_completions(typed, incomplete)
+        ]
+
+    assert completed([], "e") == ["evaluate", "export"]
+    assert completed(["export"], "--piece") == ["--piece-seconds"]
+    assert completed(["nonsense"], "tr") == ["train"]
 
 
 def test_without_a_command_there_is_help() -> None:

@@ -59,7 +59,8 @@ def test_cautions_name_everything_that_does_not_count(evaluation: Evaluation) ->
         "1 event of zero length was dropped (1 reference, 0 predicted); --zero-length keep counts them",
         "1 predicted file is not in the reference: 1 event ignored (first: z)",
         "1 reference file without any predicted row: nothing was found there",
-        "on neither side, so left out of the event, segment and clip means: owl"]
+        "on neither side, so left out of the event, segment and clip means: owl",
+        "the class 'cat' is predicted, but not one reference has it"]
 
 
 def test_ignored_tags_are_named_where_they_are_not_those_of_the_events() -> None:
@@ -75,9 +76,17 @@ def test_ignored_tags_are_named_where_they_are_not_those_of_the_events() -> None
 def test_classes_that_sed_eval_leaves_out_of_macro_f1_are_named() -> None:
     reference = {"a": [Event(1.0, 2.0, "dog"), Event(4.0, 5.0, "owl")]}
     predicted = {"a": [Event(1.0, 2.0, "dog"), Event(4.0, 5.0, "cat")]}
-    assert cautions(evaluate(reference, predicted)) == []  # they count 0
+    made_up = "the class 'cat' is predicted, but not one reference has it"
+    assert cautions(evaluate(reference, predicted)) == [made_up]  # and it counts 0, as the owl does
     assert cautions(evaluate(reference, predicted, compatible="sed_eval")) == [
-        "F1 undefined (missing on one side or both), so left out of the event, segment and clip means: cat, owl"]
+        "F1 undefined (missing on one side or both), so left out of the event, segment and clip means: cat, owl",
+        made_up]
+
+
+def test_a_class_that_is_made_up_is_likely_a_typing_error() -> None:
+    reference, predicted = {"a": [Event(1.0, 2.0, "dog")]}, {"a": [Event(1.0, 2.0, "dogg")]}
+    assert cautions(evaluate(reference, predicted)) == [
+        "the class 'dogg' is predicted, but not one reference has it - did you mean 'dog'?"]
 
 
 def test_settings_say_how_it_was_counted(evaluation: Evaluation) -> None:

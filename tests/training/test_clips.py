@@ -155,7 +155,7 @@ def test_a_column_in_which_every_clip_is_held_out() -> None:
 
 
 def test_columns_that_are_not_there_at_all() -> None:
-    with pytest.raises(ValueError, match=r"'site' that is not there \(columns: none besides the labels\)"):
+    with pytest.raises(ValueError, match=r"'site' that is not there, .* \(columns: none besides the labels\)"):
         clip_set([weak_clip("a.wav", ["dog"])], ["dog"], holdout_fraction=0.1, group_column="site")
 
 
@@ -180,9 +180,7 @@ def test_a_hash_never_holds_out_the_last_clips_of_a_class() -> None:
 
 
 def test_a_group_that_is_most_of_the_data_is_not_held_out() -> None:
-    sites = [
-        weak_clip(f"{i}.wav", ["dog"], columns={"site": "big" if i < 80 else f"small {i}"}) for i in range(100)
-    ]
+    sites = [weak_clip(f"{i}.wav", ["dog"], columns={"site": "big" if i < 80 else f"small {i}"}) for i in range(100)]
     for seed in range(30):
         split = clip_set(sites, ["dog"], holdout_fraction=0.1, group_column="site", seed=seed)
         assert split.held_out.sum() == 10
@@ -193,3 +191,24 @@ def test_nothing_can_be_held_out_when_every_clip_is_the_only_one_of_its_class() 
     unique = [weak_clip("a.wav", ["dog"]), weak_clip("b.wav", ["owl"])]
     with pytest.raises(ValueError, match=r"none of the 2 groups can be held out: each has the only clips of a class"):
         clip_set(unique, ["dog", "owl"], holdout_fraction=0.5)
+
+
+def test_spans_of_one_file_stay_together_whatever_the_groups_say() -> None:
+    spans = [
+        weak_clip("long.wav", ["dog"], onset=float(i), offset=i + 6.0, columns={"tagger": f"t{i % 3}"})
+        for i in range(9)
+    ]
+    others = [weak_clip(f"{i}.wav", ["dog"], columns={"tagger": f"t{i + 3}"}) for i in range(9)]
+    for seed in range(20):
+        split = clip_set([*spans, *others], ["dog"], holdout_fraction=0.3, group_column="tagger", seed=seed)
+        assert split.held_out[:9].all() == split.held_out[:9].any()
+        assert len(set(split.groups)) == 10
+
+
+def test_an_empty_group_is_an_error() -> None:
+    clips = [
+        weak_clip("a.wav", ["dog"], columns={"patient": "1"}),
+        weak_clip("b.wav", ["dog"], columns={"patient": ""}),
+    ]
+    with pytest.raises(ValueError, match=r"column 'patient' is empty - name the clip's group"):
+        clip_set(clips, ["dog"], holdout_fraction=0.5, group_column="patient")

@@ -507,7 +507,7 @@ def test_a_loss_that_is_no_number_before_the_first_checkpoint(tmp_path: Path) ->
     for index in range(26):
         data = poisoned(data, index)
     config = changed(CALM, training={"batch_seconds": 1000.0})
-    message = r"at step 1 .* on the clips (\d+\.wav, ){7}\d+\.wav and 18 more; no checkpoint had been written yet"
+    message = r"at step 1 .* on the clips (\d+\.wav, ){25}\d+\.wav; no checkpoint had been written yet"
     with pytest.raises(ValueError, match=message):
         run(tmp_path, config, data=data, statistics_of=some_data())
 

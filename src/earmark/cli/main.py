@@ -38,7 +38,8 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+        # A shell that completes a line asks too, about whatever stands there so far: it wants no complaint.
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from earmark.checks import did_you_mean
 
             raise click.UsageError(

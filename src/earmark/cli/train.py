@@ -92,11 +92,9 @@ def _config(
     """The settings of this run; a resumed run has those it began with unless told otherwise."""
     from earmark.config_file import read_config
 
-    if pooling is not None:
-        overrides = (*overrides, f"pooling.name={pooling}")
     if resume and config_file is None and (out / "config.toml").exists():
         config_file = out / "config.toml"
-    return read_config(config_file, overrides=overrides)
+    return read_config(config_file, pooling=pooling, overrides=overrides)
 
 
 def _audio_folder(labels: Path, audio: Path | None) -> Path:

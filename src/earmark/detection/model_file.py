@@ -122,7 +122,9 @@ def open_model(path: Path | str, *, n_threads: int = 1) -> tuple[onnxruntime.Inf
         is_newer = values["format"] > _FORMAT
         info = None if is_newer else ModelInfo.from_dict(values)
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{file}: what the file says about itself cannot be read ({error!r}) - is it damaged?") from error
+        raise ValueError(
+            f"{file}: what the file says about itself cannot be read ({error!r}) - is it damaged?"
+        ) from error
     if info is None:
         raise ValueError(
             f"{file}: was exported by earmark {values['version']}, which is newer than this one - upgrade earmark"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
+from earmark.checks import did_you_mean
 from earmark.metrics.counts import Counts, Scores
 from earmark.metrics.evaluation import Evaluation
 
@@ -114,7 +117,17 @@ def cautions(evaluation: Evaluation) -> list[str]:
         undefined.setdefault(levels, []).append(label)
     sentences += [f"{reason}, so left out of the {_and(levels)} mean{'s' * (len(levels) > 1)}: {', '.join(labels)}"
                   for levels, labels in undefined.items() if levels]
-    return sentences
+    return sentences + _made_up_classes(evaluation)
+
+
+def _made_up_classes(evaluation: Evaluation) -> list[str]:
+    """Classes that are predicted and that the reference never has at any level, each with the nearest it has."""
+    n_reference = np.sum([counts.n_reference for counts in evaluation.levels], axis=0)
+    n_predicted = np.sum([counts.n_predicted for counts in evaluation.levels], axis=0)
+    classes = evaluation.event.classes
+    known = [label for label, n in zip(classes, n_reference, strict=True) if n > 0]
+    return [f"the class {label!r} is predicted, but not one reference has it{did_you_mean(label, known)}"
+            for label, found, true in zip(classes, n_predicted, n_reference, strict=True) if found > 0 and true == 0]
 
 
 def as_json(evaluation: Evaluation) -> Json:

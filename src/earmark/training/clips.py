@@ -86,7 +86,7 @@ def clip_set(
         if clip.known is not None:
             known[row] = False
             known[row, [index[label] for label in clip.known if label in index]] = True
-    groups = tuple(_column(clip, group_column, "--group") if group_column else clip.filename for clip in clips)
+    groups = _groups(clips, group_column)
     if split_column is None:
         held_out = _hash_split(groups, tags & known, holdout_fraction, seed)
     else:
@@ -94,12 +94,39 @@ def clip_set(
     return ClipSet(tuple(classes), tuple(clips), tags, known, groups, held_out)
 
 
+def _groups(clips: Sequence[WeakClip], column: str | None) -> tuple[str, ...]:
+    """What must stay on one side: spans of one file always, and clips with the same value in the column."""
+    if column is None:
+        return tuple(clip.filename for clip in clips)
+    values = [_column(clip, column, "--group") for clip in clips]
+    for clip, value in zip(clips, values, strict=True):
+        if not value:
+            raise ValueError(
+                f"{clip.where}: column {column!r} is empty - name the clip's group, or give it one of its own"
+            )
+    # Files join groups: the first group a file was seen in stands for all groups its other spans belong to.
+    stands_for = {value: value for value in values}
+
+    def root(value: str) -> str:
+        while stands_for[value] != value:
+            value = stands_for[value]
+        return value
+
+    first_of_file: dict[str, str] = {}
+    for clip, value in zip(clips, values, strict=True):
+        stands_for[root(value)] = root(first_of_file.setdefault(clip.filename, value))
+    return tuple(root(value) for value in values)
+
+
 def _column(clip: WeakClip, column: str, option: str) -> str:
     """The clip's value in a column of the label file."""
     if column not in clip.columns:
         names = ", ".join(clip.columns) if clip.columns else "none besides the labels"
         hint = checks.did_you_mean(column, clip.columns)
-        raise ValueError(f"{clip.where}: {option} names a column {column!r} that is not there (columns: {names}){hint}")
+        raise ValueError(
+            f"{clip.where}: {option} names a column {column!r} that is not there, or in which the clip's rows disagree"
+            f" (columns: {names}){hint}"
+        )
     return clip.columns[column]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from earmark.audio import find_clip, probe_audio
 from earmark.config import Config
@@ -22,8 +23,8 @@ from earmark.training.batch import Batch
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import feature_store
 from earmark.training.held_out import batch_frames
-from earmark.training.loop import TrainingData, drawn_batch, epoch_plan, new_optimiser
-from earmark.training.run import Split, choose_device, new_network, read_clips
+from earmark.training.loop import TrainingData, drawn_batch, epoch_plan, new_optimiser, planned_batches
+from earmark.training.run import Split, check_settings, choose_device, new_network, read_clips
 from earmark.training.weak import weak_loss_terms
 
 # As many clips are read as these batches need, the longest of the data set among them.
@@ -76,6 +77,7 @@ def dry_run(
         on_clip: told how many of how many files were probed.
     """
     whole = read_clips(labels, config, Split() if split is None else split)
+    check_settings(config, whole)
     seconds, unreadable = _durations(whole.clips, audio, on_clip)
     training = np.flatnonzero(~whole.held_out & (seconds > 0))
     if not len(training):
@@ -94,7 +96,7 @@ def dry_run(
         clips=len(whole.clips),
         hours=float(seconds.sum()) / 3600,
         weights=sum(parameter.numel() for parameter in network.parameters()),
-        steps_per_epoch=max(1, round(float(seconds[training].sum()) / config.training.batch_seconds)),
+        steps_per_epoch=_steps_per_epoch(whole, training, seconds, config),
         seconds_per_step=seconds_per_step,
         memory_bytes=_peak_memory(network.mean.device),
         unreadable=tuple(unreadable),
@@ -105,7 +107,7 @@ def dry_run(
 
 def _durations(
     clips: Sequence[WeakClip], audio: Path, on_clip: Callable[[int, int], None]
-) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
+) -> tuple[NDArray[np.float64], list[tuple[str, str, str]]]:
     """Seconds of every clip from the files' headers, 0 for those that cannot be opened."""
     seconds = np.zeros(len(clips))
     unreadable = []
@@ -120,7 +122,18 @@ def _durations(
     return seconds, unreadable
 
 
-def _sample(clips: ClipSet, seconds: np.ndarray, config: Config) -> ClipSet:
+def _steps_per_epoch(
+    clips: ClipSet, training: NDArray[np.intp], seconds: NDArray[np.float64], config: Config
+) -> int:
+    """Batches of an epoch, drawn as training draws them but with lengths from the headers."""
+    frames = np.ceil(seconds * config.features.sample_rate / config.features.hop_samples).astype(np.int64)
+    if config.features.clip_frames is not None:
+        frames[:] = config.features.clip_frames
+    rng = np.random.default_rng([config.training.seed, 1, 1])
+    return len(planned_batches(clips.tags[training], training, np.maximum(frames, 1), config, rng))
+
+
+def _sample(clips: ClipSet, seconds: NDArray[np.float64], config: Config) -> ClipSet:
     """Clips for a few batches: the longest one, since it decides about memory, and others at random."""
     order = np.random.default_rng(config.training.seed).permutation(len(seconds))
     order = np.concatenate([[int(seconds.argmax())], order[order != int(seconds.argmax())]])

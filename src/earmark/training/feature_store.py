@@ -126,6 +126,15 @@ def statistics(store: FeatureStore, indices: Sequence[int] | NDArray[np.intp]) -
     return torch.from_numpy(mean).float(), torch.from_numpy(deviation).float()
 
 
+def _cropped(n_samples: int, log_mel: LogMel) -> str:
+    """What a recipe with clips of fixed length leaves out, in words; nothing when that is not even a window."""
+    config = log_mel.config
+    if config.clip_frames is None or n_samples <= config.clip_frames * config.hop_samples + config.window_samples:
+        return ""
+    used, whole = config.clip_frames * config.hop_samples / config.sample_rate, n_samples / config.sample_rate
+    return f" only the first {used:.2f} of {whole:.2f} s are used, as features.clip_frames says"
+
+
 def _fingerprint(clips: Sequence[WeakClip], audio_folder: Path, config: Config) -> str:
     """Changes whenever the features would: settings, spans, and each file's size and time of change."""
     digest = hashlib.sha256(repr((config.features, config.model.time_reduction)).encode())
@@ -212,7 +221,7 @@ def _read_all(
             # Its infinity would be in the mean of every band, and stop the training of all.
             loudest = float(np.abs(audio.samples).max())
             return f"its loudest sample is {loudest:.3g} where 1 is full scale - is it a recording, and undamaged?"
-        return features.numpy().astype(np.float16), audio.note
+        return features.numpy().astype(np.float16), audio.note + _cropped(len(audio.samples), log_mel)
 
     n_threads = torch.get_num_threads()
     ahead = 4 * n_threads  # clips waiting in memory; an unbounded queue would hold the whole data set

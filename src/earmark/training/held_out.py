@@ -17,7 +17,7 @@ from earmark.training.batch import collate
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.losses import tag_loss
-from earmark.training.sampling import cut_batches
+from earmark.training.sampling import batches_by_length
 from earmark.training.weak import clip_log_probs, piece_and_context_frames
 
 
@@ -47,12 +47,11 @@ def held_out_figures(
     row_of = {int(clip): row for row, clip in enumerate(indices)}
     network.eval()
     with torch.no_grad():
-        for batch_indices in cut_batches(
+        for batch_indices in batches_by_length(
             indices,
             store.lengths,
             max_frames=batch_frames(config),
             max_together=piece_and_context_frames(config)[0],
-            rng=None,
         ):
             batch = collate(clips, store, batch_indices, time_reduction=reduction).to(device)
             batch_log_y, batch_log_not_y = clip_log_probs(network, batch, config)

@@ -30,7 +30,7 @@ from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.held_out import batch_frames, held_out_figures
 from earmark.training.log import RunLog, pooling_table
-from earmark.training.sampling import cut_batches, epoch_order
+from earmark.training.sampling import epoch_order, mixed_batches
 from earmark.training.weak import piece_and_context_frames, weak_loss_terms
 
 
@@ -141,14 +141,20 @@ def epoch_plan(data: TrainingData, config: Config, epoch: int) -> list[list[int]
     """Return the batches of an epoch, as lists of clips; the same for the same seed and epoch."""
     rng = np.random.default_rng([config.training.seed, 1, epoch])
     training = data.training
-    order = training[epoch_order(data.clips.tags[training], balance=config.training.balance, rng=rng)]
-    return cut_batches(
-        order,
-        data.store.lengths,
-        max_frames=batch_frames(config),
-        max_together=piece_and_context_frames(config)[0],
-        rng=rng,
-    )
+    return planned_batches(data.clips.tags[training], training, data.store.lengths, config, rng)
+
+
+def planned_batches(
+    tags: NDArray[np.bool_],
+    clips: NDArray[np.intp],
+    lengths: NDArray[np.int64],
+    config: Config,
+    rng: np.random.Generator,
+) -> list[list[int]]:
+    """Return the batches of an epoch over `clips` with these `tags`, (clips, classes); `lengths` are of all clips."""
+    order = clips[epoch_order(tags, balance=config.training.balance, rng=rng)]
+    max_together = piece_and_context_frames(config)[0]
+    return mixed_batches(order, lengths, max_frames=batch_frames(config), max_together=max_together)
 
 
 def drawn_batch(network: Network, data: TrainingData, indices: list[int], config: Config, step: int) -> Batch:
@@ -203,9 +209,7 @@ def _stop_if_not_finite(
     if torch.isfinite(loss) and torch.isfinite(norm):
         return
     parts = ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
-    names = ", ".join(batch.filenames[:8])
-    if len(batch.filenames) > 8:
-        names += f" and {len(batch.filenames) - 8} more"
+    names = ", ".join(batch.filenames)
     what = "loss" if not torch.isfinite(loss) else "gradient"
     last = folder / "last.safetensors"
     saved = f"the last good checkpoint is {last}" if last.exists() else "no checkpoint had been written yet"

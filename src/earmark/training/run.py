@@ -92,7 +92,7 @@ def train(
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
     clips = read_clips(labels, config, split)
-    _check_settings(config, clips)
+    check_settings(config, clips)
     _begin(out, config, resume=resume)
     store = feature_store(
         out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
@@ -181,7 +181,7 @@ def new_network(data: TrainingData, config: Config) -> Network:
     return network
 
 
-def _check_settings(config: Config, clips: ClipSet) -> None:
+def check_settings(config: Config, clips: ClipSet) -> None:
     """Raise ValueError now for settings that do not fit the classes, rather than after hours of features."""
     _refuse_missing_classes(clips)
     Network(config, clips.classes)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Batches of neighbours in length are cut from this many batches' worth of clips at a time: enough that hardly any
-# padding is left, few enough that each batch still holds a random mixture.
-_BATCHES_PER_BUCKETING = 16
+# A batch looks this far for clips that fit; farther would cost more time than it saves padding.
+_LOOK_AHEAD_CLIPS = 1000
+_LONGEST_OF_CLIPS = 8
+_MOST_PADDING = 0.6  # of a batch; less would leave batches of short clips alone and of long clips alone
 
 
 def epoch_order(tags: NDArray[np.bool_], *, balance: str, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -41,44 +42,69 @@ def epoch_order(tags: NDArray[np.bool_], *, balance: str, rng: np.random.Generat
     return np.array(order[:n_clips], dtype=np.intp)
 
 
-def cut_batches(
-    order: Sequence[int] | NDArray[np.intp],
-    lengths: NDArray[np.int64],
-    *,
-    max_frames: int,
-    max_together: int,
-    rng: np.random.Generator | None,
+def mixed_batches(
+    order: Sequence[int] | NDArray[np.intp], lengths: NDArray[np.int64], *, max_frames: int, max_together: int
 ) -> list[list[int]]:
-    """Return batches of clips of similar length whose padded size is bounded.
+    """Return batches in the order of drawing, so that each holds all classes, at most 60 % of it padding.
+
+    A batch begins with the longest of the next few clips, because shorter ones can join it but it could not join
+    many of them. Then it takes what fits, in order: clips that would make it too large, or more than 60 % padding, wait
+    for a later batch.
 
     Args:
         order: clips as drawn.
         lengths: frames of every clip.
         max_frames: bound on clips times frames of the longest in a batch.
         max_together: a clip of more frames than this is alone in its batch.
-        rng: puts the batches in random order; None keeps them sorted by length.
 
     Example:
-        >>> lengths = np.array([10, 100, 11, 99, 500])
-        >>> cut_batches([0, 1, 2, 3, 4], lengths, max_frames=200, max_together=300, rng=None)
-        [[0, 2], [3, 1], [4]]
+        >>> mixed_batches([0, 1, 2, 3], np.array([60, 100, 10, 70]), max_frames=300, max_together=300)
+        [[1, 0, 2], [3]]
     """
-    drawn = np.asarray(order, dtype=np.intp)
-    typical = max(1, int(max_frames // max(1.0, float(lengths[drawn].mean()))))
-    span = len(drawn) if rng is None else typical * _BATCHES_PER_BUCKETING
     batches: list[list[int]] = []
-    for begin in range(0, len(drawn), span):
-        part = drawn[begin : begin + span]
-        batch: list[int] = []
-        for clip in part[np.argsort(lengths[part], kind="stable")]:
+    waiting = [int(clip) for clip in order]
+    while waiting:
+        first = max(waiting[:_LONGEST_OF_CLIPS], key=lambda clip: int(lengths[clip]))
+        waiting.remove(first)
+        batch, longest, real = [first], int(lengths[first]), int(lengths[first])
+        left: list[int] = []
+        for place, clip in enumerate(waiting):
             length = int(lengths[clip])
-            if batch and ((len(batch) + 1) * length > max_frames or length > max_together):
-                batches.append(batch)
-                batch = []
-            batch.append(int(clip))
+            is_full = (len(batch) + 1) * longest > max_frames or longest > max_together
+            if is_full or place > _LOOK_AHEAD_CLIPS:
+                left += waiting[place:]
+                break
+            padded = (len(batch) + 1) * max(longest, length)
+            if length <= max_together and padded * (1 - _MOST_PADDING) <= real + length and padded <= max_frames:
+                batch.append(clip)
+                longest, real = max(longest, length), real + length
+            else:
+                left.append(clip)
         batches.append(batch)
-    if rng is not None:
-        batches = [batches[i] for i in rng.permutation(len(batches))]
+        waiting = left
+    return batches
+
+
+def batches_by_length(
+    clips: Sequence[int] | NDArray[np.intp], lengths: NDArray[np.int64], *, max_frames: int, max_together: int
+) -> list[list[int]]:
+    """Return batches with as little padding as can be, the shortest clips first: for clips that are only looked at.
+
+    Args:
+        clips, lengths, max_frames, max_together: as for `mixed_batches`.
+
+    Example:
+        >>> batches_by_length([0, 1, 2, 3], np.array([60, 100, 10, 70]), max_frames=200, max_together=300)
+        [[2, 0], [3, 1]]
+    """
+    chosen = np.asarray(clips, dtype=np.intp)
+    batches: list[list[int]] = []
+    for clip in chosen[np.argsort(lengths[chosen], kind="stable")]:
+        length = int(lengths[clip])
+        if batches and (len(batches[-1]) + 1) * length <= max_frames and length <= max_together:
+            batches[-1].append(int(clip))
+        else:
+            batches.append([int(clip)])
     return batches
 
 
