@@ -27,8 +27,13 @@ from earmark.metrics import EventTable, count_clips, count_events, count_segment
 
 N_CLIPS, N_EVENTS, N_CLASSES, CLIP_SECONDS = 1168, 4236, 10, 10.0
 # What evaluation takes at most, in milliseconds.
-BUDGETS = {"event": 2.0, "segment": 6.0, "clip": 1.0, "all three, 100 times the clips": 1000.0,
-           "two TSV files to the report": 25.0}
+BUDGETS = {
+    "event": 2.0,
+    "segment": 6.0,
+    "clip": 1.0,
+    "all three, 100 times the clips": 1000.0,
+    "two TSV files to the report": 25.0,
+}
 
 # Runs where sed_eval is installed, so it may import nothing of ours: reads lists, prints seconds per level.
 TOOL = """
@@ -103,25 +108,36 @@ def made_up(n_clips: int, n_events: int, *, found: bool = False) -> EventTable:
         offset = np.maximum(onset + 0.05, np.round(offset + rng.normal(0, 0.15, n_events), 3))
         class_index = np.where(rng.random(n_events) < 0.1, rng.integers(0, N_CLASSES, n_events), class_index)
     keep = rng.random(n_events) > (0.2 if found else 0.0)
-    return EventTable(tuple(f"{number}.wav" for number in range(n_clips)),
-                      tuple(f"class {number}" for number in range(N_CLASSES)),
-                      file_index[keep], class_index[keep], onset[keep], offset[keep].astype(np.float64))
+    return EventTable(
+        tuple(f"{number}.wav" for number in range(n_clips)),
+        tuple(f"class {number}" for number in range(N_CLASSES)),
+        file_index[keep],
+        class_index[keep],
+        onset[keep],
+        offset[keep].astype(np.float64),
+    )
 
 
 def seconds_of_levels(reference: EventTable, predicted: EventTable, *, repeats: int) -> dict[str, float]:
     """Seconds per level, from arrays."""
     true_tags, found_tags = reference.tags(), predicted.tags()
-    return {"event": fastest_seconds(lambda: count_events(reference, predicted).macro, repeats=repeats),
-            "segment": fastest_seconds(lambda: count_segments(reference, predicted).macro, repeats=repeats),
-            "clip": fastest_seconds(lambda: count_clips(true_tags, found_tags).macro, repeats=repeats)}
+    return {
+        "event": fastest_seconds(lambda: count_events(reference, predicted).macro, repeats=repeats),
+        "segment": fastest_seconds(lambda: count_segments(reference, predicted).macro, repeats=repeats),
+        "clip": fastest_seconds(lambda: count_clips(true_tags, found_tags).macro, repeats=repeats),
+    }
 
 
-def seconds_of_command(folder: Path, reference: dict[str, list[Event]], predicted: dict[str, list[Event]], *,
-                       repeats: int) -> float:
+def seconds_of_command(
+    folder: Path, reference: dict[str, list[Event]], predicted: dict[str, list[Event]], *, repeats: int
+) -> float:
     """Seconds of `earmark evaluate` inside this process, the report thrown away as JSON."""
     for name, events in (("reference", reference), ("predicted", predicted)):
-        rows = [f"{file}\t{event.onset}\t{event.offset}\t{event.label}" if event is not None else f"{file}\t\t\t"
-                for file, found in events.items() for event in (found if found else [None])]
+        rows = [
+            f"{file}\t{event.onset}\t{event.offset}\t{event.label}" if event is not None else f"{file}\t\t\t"
+            for file, found in events.items()
+            for event in (found if found else [None])
+        ]
         (folder / f"{name}.tsv").write_text("\n".join(["filename\tonset\toffset\tevent_label", *rows, ""]))
     options = [f"--{name}={folder / name}.tsv" for name in ("reference", "predicted")]
 
@@ -134,8 +150,10 @@ def seconds_of_command(folder: Path, reference: dict[str, list[Event]], predicte
 
 def seconds_of_tool(python: str, reference: EventTable, predicted: EventTable) -> dict[str, float]:
     """Seconds per level of sed_eval on the same lists."""
-    lists = [{name: [(event.onset, event.offset, event.label) for event in events] for name, events in side.items()}
-             for side in (as_lists(reference), as_lists(predicted))]
+    lists = [
+        {name: [(event.onset, event.offset, event.label) for event in events] for name, events in side.items()}
+        for side in (as_lists(reference), as_lists(predicted))
+    ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "lists.json"
         path.write_text(json.dumps(lists))
@@ -147,8 +165,13 @@ def seconds_of_tool(python: str, reference: EventTable, predicted: EventTable) -
 def as_lists(table: EventTable) -> dict[str, list[Event]]:
     """File name -> its events."""
     lists: dict[str, list[Event]] = {name: [] for name in table.files}
-    for file, label, onset, offset in zip(table.file_index.tolist(), table.class_index.tolist(),
-                                          table.onset_seconds.tolist(), table.offset_seconds.tolist(), strict=True):
+    for file, label, onset, offset in zip(
+        table.file_index.tolist(),
+        table.class_index.tolist(),
+        table.onset_seconds.tolist(),
+        table.offset_seconds.tolist(),
+        strict=True,
+    ):
         lists[table.files[file]].append(Event(onset, offset, table.classes[label]))
     return lists
 

@@ -18,18 +18,27 @@ HEADER = "filename\tonset\toffset\tevent_label\n"
 def folder(tmp_path: Path) -> Path:
     """A reference, predictions, tags and durations."""
     (tmp_path / "reference.tsv").write_text(
-        f"{HEADER}a.wav\t1.0\t2.0\tDog\na.wav\t4.0\t5.0\tAir horn, truck horn\na.wav\t0\t0\tOwl\nb.wav\t\t\t\n")
+        f"{HEADER}a.wav\t1.0\t2.0\tDog\na.wav\t4.0\t5.0\tAir horn, truck horn\na.wav\t0\t0\tOwl\nb.wav\t\t\t\n"
+    )
     (tmp_path / "predicted.tsv").write_text(
-        f"{HEADER}a.wav\t1.2\t2.0\tDog\nb.wav\t0.0\t3.5\tDog\nz.wav\t0.0\t1.0\tDog\n")
+        f"{HEADER}a.wav\t1.2\t2.0\tDog\nb.wav\t0.0\t3.5\tDog\nz.wav\t0.0\t1.0\tDog\n"
+    )
     (tmp_path / "tags.tsv").write_text("filename\tlabel\na.wav\tDog\na.wav\tOwl\nb.wav\tDog\n")
     (tmp_path / "durations.tsv").write_text("filename\tduration\na.wav\t10.0\nb.wav\t4.0\n")
     return tmp_path
 
 
 def run(folder: Path, *options: str) -> Result:
-    return CliRunner().invoke(command, [
-        "--reference", str(folder / "reference.tsv"), "--predicted", str(folder / "predicted.tsv"),
-        *(str(folder / option) if option.endswith((".tsv", ".json")) else option for option in options)])
+    return CliRunner().invoke(
+        command,
+        [
+            "--reference",
+            str(folder / "reference.tsv"),
+            "--predicted",
+            str(folder / "predicted.tsv"),
+            *(str(folder / option) if option.endswith((".tsv", ".json")) else option for option in options),
+        ],
+    )
 
 
 # Laws
@@ -38,8 +47,10 @@ def run(folder: Path, *options: str) -> Result:
 def test_the_report_shows_the_figures_of_evaluate(folder: Path) -> None:
     result = run(folder)
     assert result.exit_code == 0, result.output
-    events = {"a.wav": [Event(1.0, 2.0, "Dog"), Event(4.0, 5.0, "Air horn, truck horn"), Event(0.0, 0.0, "Owl")],
-              "b.wav": []}
+    events = {
+        "a.wav": [Event(1.0, 2.0, "Dog"), Event(4.0, 5.0, "Air horn, truck horn"), Event(0.0, 0.0, "Owl")],
+        "b.wav": [],
+    }
     found = {"a.wav": [Event(1.2, 2.0, "Dog")], "b.wav": [Event(0.0, 3.5, "Dog")], "z.wav": [Event(0.0, 1.0, "Dog")]}
     assert result.output == click_plain(report_text(evaluate(events, found), width=None))
 

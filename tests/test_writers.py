@@ -16,13 +16,15 @@ LABELS = ("Dog", "Air horn, truck horn", '12" vinyl', "Käfer", "犬")
 
 
 @pytest.mark.parametrize("grid", [Timeline(16000, 320), Timeline(22050, 365), Timeline(44100, 511)])
-def test_events_on_any_frame_grid_are_read_back_exactly(tmp_path: Path, rng: np.random.Generator,
-                                                        grid: Timeline) -> None:
+def test_events_on_any_frame_grid_are_read_back_exactly(
+    tmp_path: Path, rng: np.random.Generator, grid: Timeline
+) -> None:
     events = {}
     for i in range(30):
         frames = np.sort(rng.integers(0, 5000, size=(5, 2)), axis=1).tolist()
-        events[f"{i}.wav"] = [Event(grid.seconds(first), grid.seconds(last), str(rng.choice(LABELS)))
-                              for first, last in frames]
+        events[f"{i}.wav"] = [
+            Event(grid.seconds(first), grid.seconds(last), str(rng.choice(LABELS))) for first, last in frames
+        ]
     events["silent.wav"] = []
     file = tmp_path / "events.tsv"
     file.write_text(events_to_tsv(events), encoding="utf-8")
@@ -50,7 +52,8 @@ def test_audacity_labels_can_be_split_at_tabs(rng: np.random.Generator) -> None:
     rows = [line.split("\t") for line in events_to_audacity(events).splitlines()]
     assert [label for _, _, label in rows] == list(LABELS)
     assert [[float(onset), float(offset)] for onset, offset, _ in rows] == [
-        pytest.approx([event.onset, event.offset], abs=5e-7) for event in events]
+        pytest.approx([event.onset, event.offset], abs=5e-7) for event in events
+    ]
 
 
 # Worked numbers
@@ -60,35 +63,43 @@ def test_tsv_text() -> None:
     # 1001 * 365 / 22050 = 16.569841269841270: no three decimals hold it.
     late = Timeline(22050, 365).seconds(1001)
     assert events_to_tsv({"a.wav": [Event(0.02, late, "Dog")], "b.wav": []}) == (
-        "filename\tonset\toffset\tevent_label\na.wav\t0.020\t16.56984126984127\tDog\nb.wav\t\t\t\n")
+        "filename\tonset\toffset\tevent_label\na.wav\t0.020\t16.56984126984127\tDog\nb.wav\t\t\t\n"
+    )
 
 
 def test_tsv_text_with_scores() -> None:
     assert events_to_tsv({"a.wav": [Event(0.0, 1.0, "Dog", 0.5), Event(2.0, 3.0, "Dog")], "b.wav": []}) == (
         "filename\tonset\toffset\tevent_label\tscore\n"
-        "a.wav\t0.000\t1.000\tDog\t0.500000\na.wav\t2.000\t3.000\tDog\t\nb.wav\t\t\t\t\n")
+        "a.wav\t0.000\t1.000\tDog\t0.500000\na.wav\t2.000\t3.000\tDog\t\nb.wav\t\t\t\t\n"
+    )
 
 
 def test_numpy_times_are_written_as_numbers() -> None:
     assert "a.wav\t0.3333333333333333\t1.000\tDog" in events_to_tsv(
-        {"a.wav": [Event(np.float64(1 / 3), np.float64(1), "Dog")]})
+        {"a.wav": [Event(np.float64(1 / 3), np.float64(1), "Dog")]}
+    )
 
 
 def test_audacity_text() -> None:
     assert events_to_audacity([Event(0.5, 4 / 3, "Air horn, truck horn")]) == (
-        "0.500000\t1.333333\tAir horn, truck horn\n")
+        "0.500000\t1.333333\tAir horn, truck horn\n"
+    )
     assert events_to_audacity([]) == ""
 
 
 def test_tags_text() -> None:
     assert weak_to_tsv({".\\b.wav": ["Dog", "Cat", "Dog"], "a.wav": []}) == (
-        "filename\tevent_labels\nb.wav\tCat,Dog\na.wav\t\n")
+        "filename\tevent_labels\nb.wav\tCat,Dog\na.wav\t\n"
+    )
 
 
-@pytest.mark.parametrize(("name", "suffix", "text"), [
-    ("tsv", ".tsv", "filename\tonset\toffset\tevent_label\nx/a.wav\t0.500\t1.000\tDog\n"),
-    ("audacity", ".txt", "0.500000\t1.000000\tDog\n"),
-])
+@pytest.mark.parametrize(
+    ("name", "suffix", "text"),
+    [
+        ("tsv", ".tsv", "filename\tonset\toffset\tevent_label\nx/a.wav\t0.500\t1.000\tDog\n"),
+        ("audacity", ".txt", "0.500000\t1.000000\tDog\n"),
+    ],
+)
 def test_files_of_every_format(tmp_path: Path, name: str, suffix: str, text: str) -> None:
     assert name in FORMATS
     file = write_events(tmp_path / "new" / "a.wav", [Event(0.5, 1.0, "Dog")], filename="x/a.wav", format=name)
@@ -99,9 +110,15 @@ def test_files_of_every_format(tmp_path: Path, name: str, suffix: str, text: str
 # Wrong input
 
 
-@pytest.mark.parametrize(("label", "message"), [
-    ("Dog\tCat", "holds a tab"), ("Dog\nCat", "a line end"), ("", "a label is empty"), ('"Dog"', "quotation mark"),
-])
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("Dog\tCat", "holds a tab"),
+        ("Dog\nCat", "a line end"),
+        ("", "a label is empty"),
+        ('"Dog"', "quotation mark"),
+    ],
+)
 def test_labels_no_file_can_hold(label: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         events_to_tsv({"a.wav": [Event(0.0, 1.0, label)]})

@@ -10,8 +10,15 @@ import math
 from collections.abc import Iterable
 
 
-def number(name: str, value: float, *, above: float | None = None, at_least: float | None = None,
-           at_most: float | None = None, hint: str = "") -> float:
+def number(
+    name: str,
+    value: float,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    hint: str = "",
+) -> float:
     """Return `value` if it is a finite number inside the limits, otherwise raise ValueError.
 
     Example:
@@ -73,8 +80,10 @@ def known_labels(labels: Iterable[str], classes: Iterable[str], *, where: str) -
     options = list(classes)
     for label in labels:
         if label not in options:
-            raise ValueError(f"{where}: unknown class {label!r} (the classes are: {', '.join(options)})"
-                             f"{did_you_mean(label, options)}")
+            raise ValueError(
+                f"{where}: unknown class {label!r} (the classes are: {', '.join(options)})"
+                f"{did_you_mean(label, options)}"
+            )
 
 
 def shape(name: str, actual: tuple[int, ...], expected: str, *, hint: str = "") -> None:

@@ -42,8 +42,9 @@ def write_events(path: Path | str, events: Sequence[Event], *, filename: str, fo
         ('a.wav.txt', '0.500000\\t1.250000\\tdog\\n')
     """
     choice("format", format, FORMATS)
-    suffix, text = (".txt", events_to_audacity(events)) if format == "audacity" else (
-        ".tsv", events_to_tsv({filename: events}))
+    suffix, text = (
+        (".txt", events_to_audacity(events)) if format == "audacity" else (".tsv", events_to_tsv({filename: events}))
+    )
     target = Path(f"{path}{suffix}")
     write_atomic(target, text)
     return target
@@ -101,8 +102,10 @@ def weak_to_tsv(tags: Mapping[str, Iterable[str]]) -> str:
         filename	event_labels
         a.wav	"Air horn, truck horn",Car
     """
-    rows = [(name, join_labels(frozenset(clean_label(label) for label in labels)))
-            for name, labels in _clean_names(tags).items()]
+    rows = [
+        (name, join_labels(frozenset(clean_label(label) for label in labels)))
+        for name, labels in _clean_names(tags).items()
+    ]
     return _tsv([("filename", "event_labels"), *rows])
 
 
@@ -120,8 +123,9 @@ def _times(event: Event) -> tuple[str, str]:
     """Onset and offset as text that reads back as the same numbers."""
     if not (math.isfinite(event.onset) and math.isfinite(event.offset) and 0 <= event.onset <= event.offset):
         raise ValueError(f"an event must begin at 0 s or later and not end before it begins, got {event}")
-    onset, offset = (f"{time:.3f}" if float(f"{time:.3f}") == time else repr(float(time))
-                     for time in (event.onset, event.offset))
+    onset, offset = (
+        f"{time:.3f}" if float(f"{time:.3f}") == time else repr(float(time)) for time in (event.onset, event.offset)
+    )
     return onset, offset
 
 

@@ -13,8 +13,14 @@ from earmark.audio.av_source import AvSource
 av = pytest.importorskip("av")
 
 
-def encode(file: Path, samples: NDArray[np.float32], *, codec: str = "aac", rate: int = 44100,
-           options: dict[str, str] | None = None) -> Path:
+def encode(
+    file: Path,
+    samples: NDArray[np.float32],
+    *,
+    codec: str = "aac",
+    rate: int = 44100,
+    options: dict[str, str] | None = None,
+) -> Path:
     """Write (channels, samples) with PyAV, in the container of the suffix; without noise substitution, so that
     decoding the same frames twice gives the same samples."""
     layout = {1: "mono", 2: "stereo"}[len(samples)]
@@ -24,8 +30,12 @@ def encode(file: Path, samples: NDArray[np.float32], *, codec: str = "aac", rate
             stream.options = {"aac_pns": "0"}
         frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples), format="fltp", layout=layout)
         frame.sample_rate, frame.pts = rate, 0
-        resampler = av.AudioResampler(format=stream.codec_context.format.name, layout=layout, rate=rate,
-                                      frame_size=stream.codec_context.frame_size)
+        resampler = av.AudioResampler(
+            format=stream.codec_context.format.name,
+            layout=layout,
+            rate=rate,
+            frame_size=stream.codec_context.frame_size,
+        )
         for part in [*resampler.resample(frame), *resampler.resample(None)]:
             container.mux(stream.encode(part))
         container.mux(stream.encode(None))
@@ -136,8 +146,9 @@ def test_a_track_that_ends_before_its_index_says(tmp_path: Path) -> None:
         read_audio(file, sample_rate=16000, onset=7.0)
 
 
-def test_a_seek_that_lands_too_late_is_not_taken_for_the_right_moment(tmp_path: Path,
-                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seek_that_lands_too_late_is_not_taken_for_the_right_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real_seek = AvSource._after_seek
     monkeypatch.setattr(AvSource, "_after_seek", lambda source, seconds: real_seek(source, seconds + 1.0))
     with pytest.raises(ValueError, match="nothing could be decoded from 5 s on: its index is damaged"):

@@ -48,16 +48,19 @@ def test_a_second_flac_is_found_wherever_it_begins(tmp_path: Path, gap: int) -> 
 # Worked numbers
 
 
-@pytest.mark.parametrize(("log", "frames"), [
-    ("data : 1764000 (should be 881978)", 882022),  # 441000 * 1764000 / 881978, rounded
-    ("RIFF : 1764036 (should be 882014)", 441000),
-    ("  SSND : 1764000 (should be 882000)", 882000),
-    ("data : 2147483647 (should be 882000)", 441000),
-    ("data : 4294967295 (should be 882000)", 441000),
-    ("data : 2147479552 (should be 882000)", 441000),
-    ("data : 100 (should be 0)", 441000),
-    ("", 441000),
-])
+@pytest.mark.parametrize(
+    ("log", "frames"),
+    [
+        ("data : 1764000 (should be 881978)", 882022),  # 441000 * 1764000 / 881978, rounded
+        ("RIFF : 1764036 (should be 882014)", 441000),
+        ("  SSND : 1764000 (should be 882000)", 882000),
+        ("data : 2147483647 (should be 882000)", 441000),
+        ("data : 4294967295 (should be 882000)", 441000),
+        ("data : 2147479552 (should be 882000)", 441000),
+        ("data : 100 (should be 0)", 441000),
+        ("", 441000),
+    ],
+)
 def test_what_the_header_claims(log: str, frames: int) -> None:
     assert frames_in_header(441000, f"File : a.wav\n{log}\nEnd") == frames
 
@@ -79,18 +82,21 @@ def test_a_file_that_changed_in_place_is_searched_again(tmp_path: Path) -> None:
     assert not is_joined_flac(tmp_path / "a.flac")
 
 
-@pytest.mark.parametrize(("pages", "reason"), [
-    ([BEGIN, LATER, LATER, END], ""),
-    ([ogg_page(6)], ""),
-    ([BEGIN, ogg_page(2, serial=2), LATER, END], ""),  # two tracks side by side
-    ([BEGIN, LATER, END, b"TAG and other bytes"], ""),
-    ([BEGIN, LATER, LATER], "end mark is missing"),
-    ([BEGIN, LATER, END[:-10]], "end mark is missing"),
-    ([BEGIN, LATER, END[:20]], "end mark is missing"),
-    ([BEGIN, LATER, END, BEGIN, LATER, END], "another recording is joined on"),
-    ([BEGIN, LATER, LATER[:100], LATER, END], "damaged inside"),
-    ([BEGIN, LATER, bytes(500), END], "damaged inside"),
-])
+@pytest.mark.parametrize(
+    ("pages", "reason"),
+    [
+        ([BEGIN, LATER, LATER, END], ""),
+        ([ogg_page(6)], ""),
+        ([BEGIN, ogg_page(2, serial=2), LATER, END], ""),  # two tracks side by side
+        ([BEGIN, LATER, END, b"TAG and other bytes"], ""),
+        ([BEGIN, LATER, LATER], "end mark is missing"),
+        ([BEGIN, LATER, END[:-10]], "end mark is missing"),
+        ([BEGIN, LATER, END[:20]], "end mark is missing"),
+        ([BEGIN, LATER, END, BEGIN, LATER, END], "another recording is joined on"),
+        ([BEGIN, LATER, LATER[:100], LATER, END], "damaged inside"),
+        ([BEGIN, LATER, bytes(500), END], "damaged inside"),
+    ],
+)
 def test_ogg_pages(tmp_path: Path, pages: list[bytes], reason: str) -> None:
     (tmp_path / "a.ogg").write_bytes(b"".join(pages))
     found = why_it_ends(tmp_path / "a.ogg", "OGG")
@@ -114,12 +120,15 @@ def test_mp3_tags(tmp_path: Path) -> None:
     assert why_it_ends(file, "MP3") == ""
 
 
-@pytest.mark.parametrize(("before", "begins"), [
-    (b"", 0),
-    (b"\x12\x34\xff\xe2\x90\x00", 6),            # looks like MPEG 2.5
-    (b"\x12\x34\xff\xfb\x98\x00", 6),            # looks like another sample rate
-    (bytes.fromhex("fffa90c0") + bytes(413), 0),    # the same with a checksum, as the frame with the tag often has
-])
+@pytest.mark.parametrize(
+    ("before", "begins"),
+    [
+        (b"", 0),
+        (b"\x12\x34\xff\xe2\x90\x00", 6),  # looks like MPEG 2.5
+        (b"\x12\x34\xff\xfb\x98\x00", 6),  # looks like another sample rate
+        (bytes.fromhex("fffa90c0") + bytes(413), 0),  # the same with a checksum, as the frame with the tag often has
+    ],
+)
 def test_the_first_frame_of_an_mp3(tmp_path: Path, before: bytes, begins: int) -> None:
     frame = bytes.fromhex("fffb90c0") + bytes(413)
     (tmp_path / "a.mp3").write_bytes(before + 5 * frame)

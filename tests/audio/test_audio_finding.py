@@ -66,13 +66,19 @@ def test_nothing_there(tmp_path: Path) -> None:
         find_audio([tmp_path / "nowhere"])
 
 
-@pytest.mark.parametrize(("name", "message"), [
-    ("a.wav", r"a.wav: no such file in .* - there is 'a.flac'; is the extension in the labels right\?"),
-    ("kitchn.wav", r"kitchn.wav: no such file in .* - did you mean 'kitchen.wav'\?"),
-    ("deep.wav", "deep.wav: no such file in .* - there is 'sub/deep.wav'; labels name files relative to the folder"),
-    ("sub/nothing.wav", "names are relative to the audio folder; is it the right one"),
-    ("[x.wav", "names are relative to the audio folder"),
-])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.wav", r"a.wav: no such file in .* - there is 'a.flac'; is the extension in the labels right\?"),
+        ("kitchn.wav", r"kitchn.wav: no such file in .* - did you mean 'kitchen.wav'\?"),
+        (
+            "deep.wav",
+            "deep.wav: no such file in .* - there is 'sub/deep.wav'; labels name files relative to the folder",
+        ),
+        ("sub/nothing.wav", "names are relative to the audio folder; is it the right one"),
+        ("[x.wav", "names are relative to the audio folder"),
+    ],
+)
 def test_clips_that_are_not_there(tmp_path: Path, name: str, message: str) -> None:
     touch(tmp_path, "a.flac", "kitchen.wav", "sub/deep.wav")
     with pytest.raises(ValueError, match=message):

@@ -41,15 +41,22 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\
 
 
 @pytest.mark.parametrize("has_av", [True, False])
-@pytest.mark.parametrize(("content", "message"), [
-    (b"", r"a.wav: is empty - was the recording or the copy interrupted\?"),
-    (bytes(5000), "a.wav: holds only zeros - was the recording"),
-    (LFS, "a.wav: is a Git LFS pointer, not the audio itself - run: git lfs pull"),
-    (b"<!DOCTYPE html><html>Please log in</html>", "a.wav: is a web page, not audio - did the download need a login"),
-    (b"\n <html>Please log in</html>", "a.wav: is a web page"),
-])
-def test_what_often_stands_in_the_place_of_audio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes,
-                                                message: str, has_av: bool) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"a.wav: is empty - was the recording or the copy interrupted\?"),
+        (bytes(5000), "a.wav: holds only zeros - was the recording"),
+        (LFS, "a.wav: is a Git LFS pointer, not the audio itself - run: git lfs pull"),
+        (
+            b"<!DOCTYPE html><html>Please log in</html>",
+            "a.wav: is a web page, not audio - did the download need a login",
+        ),
+        (b"\n <html>Please log in</html>", "a.wav: is a web page"),
+    ],
+)
+def test_what_often_stands_in_the_place_of_audio(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, has_av: bool
+) -> None:
     if not has_av:
         monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(ValueError, match=message):

@@ -41,8 +41,9 @@ def test_blocks_together_are_the_file(tmp_path: Path, suffix: str, block_seconds
 
 @pytest.mark.parametrize("suffix", audio_files.FORMATS)
 @pytest.mark.parametrize("sample_rate", [16000, 44100, 44101])
-def test_a_span_is_what_stands_there_in_the_whole_file(tmp_path: Path, rng: np.random.Generator, suffix: str,
-                                                      sample_rate: int) -> None:
+def test_a_span_is_what_stands_there_in_the_whole_file(
+    tmp_path: Path, rng: np.random.Generator, suffix: str, sample_rate: int
+) -> None:
     file = made(tmp_path, suffix)
     whole = read_audio(file, sample_rate=sample_rate).samples
     for onset, offset in [(0.0, 0.5), (0.1, 0.1001), (2.5, 3.0), *np.sort(rng.uniform(0, 3, (5, 2))).tolist()]:
@@ -129,8 +130,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 # Worked numbers
 
 
-@pytest.mark.parametrize(("subtype", "step"), [("PCM_U8", 2**-7), ("PCM_16", 2**-15), ("PCM_24", 2**-23),
-                                               ("PCM_32", 2**-31), ("FLOAT", 0.0), ("DOUBLE", 0.0)])
+@pytest.mark.parametrize(
+    ("subtype", "step"),
+    [("PCM_U8", 2**-7), ("PCM_16", 2**-15), ("PCM_24", 2**-23), ("PCM_32", 2**-31), ("FLOAT", 0.0), ("DOUBLE", 0.0)],
+)
 def test_sample_formats(tmp_path: Path, rng: np.random.Generator, subtype: str, step: float) -> None:
     samples = rng.uniform(-0.9, 0.9, size=1000)
     sf.write(tmp_path / "a.wav", samples, 16000, subtype=subtype)
@@ -214,12 +217,15 @@ def test_a_span_in_the_missing_half(tmp_path: Path) -> None:
         read_audio(file, sample_rate=16000, onset=1.5)
 
 
-@pytest.mark.parametrize(("onset", "offset", "message"), [
-    (-1.0, None, "onset must be at least 0, got -1.0"),
-    (float("nan"), None, "onset must be at least 0, got nan"),
-    (2.0, 1.0, r"offset must be above 2, got 1.0 - .*swapped"),
-    (1.0, 1.0, "offset must be above 1, got 1.0"),
-])
+@pytest.mark.parametrize(
+    ("onset", "offset", "message"),
+    [
+        (-1.0, None, "onset must be at least 0, got -1.0"),
+        (float("nan"), None, "onset must be at least 0, got nan"),
+        (2.0, 1.0, r"offset must be above 2, got 1.0 - .*swapped"),
+        (1.0, 1.0, "offset must be above 1, got 1.0"),
+    ],
+)
 def test_spans_that_are_none(tmp_path: Path, onset: float, offset: float | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_audio(made(tmp_path, ".wav"), sample_rate=16000, onset=onset, offset=offset)

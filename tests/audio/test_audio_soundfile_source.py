@@ -145,10 +145,13 @@ def test_of_joined_files_the_first_is_read(tmp_path: Path, suffix: str) -> None:
     assert loudest_hertz(span, 16000) == pytest.approx(440, abs=3)
 
 
-@pytest.mark.parametrize(("suffix", "reason"), [
-    (".flac", "flac decoder lost sync"),
-    (".mp3", "the decoder failed, libsndfile error 29"),
-])
+@pytest.mark.parametrize(
+    ("suffix", "reason"),
+    [
+        (".flac", "flac decoder lost sync"),
+        (".mp3", "the decoder failed, libsndfile error 29"),
+    ],
+)
 def test_a_bad_sector_stops_flac_and_mp3_there(tmp_path: Path, suffix: str, reason: str) -> None:
     file = made(tmp_path, f"a{suffix}")
     whole = read_audio(file, sample_rate=44100).samples

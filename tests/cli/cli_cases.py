@@ -32,11 +32,19 @@ TINY = {
 }
 
 
-class Terminal(io.StringIO):
-    """What a terminal would be sent."""
+class Terminal(io.TextIOWrapper):
+    """What a terminal would be sent; with bytes underneath, as stderr has, because click looks for them."""
+
+    def __init__(self) -> None:
+        self.sent = io.BytesIO()
+        super().__init__(self.sent, encoding="utf-8", errors="backslashreplace", write_through=True)
 
     def isatty(self) -> bool:
         return True
+
+    def getvalue(self) -> str:
+        self.flush()
+        return self.sent.getvalue().decode("utf-8")
 
 
 def as_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, DemoPlan]]:
         noted.append((out, plan))
         say("making 400 [of 400] soundscapes")
         on_progress({"power": 0.5, "linear": 1.0})
+        time.sleep(0.3)  # until the bars stand there, if there are any
         return small_demo()[1]
 
     monkeypatch.setattr(steps, "run_demo", run_demo)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import soundfile
 import torch
@@ -157,15 +158,18 @@ def test_the_figures_of_a_dry_run(labels: Path, tmp_path: Path) -> None:
     assert metrics(tmp_path / "run")["steps"] == 4
 
 
-def test_settings_come_from_a_file_then_from_set_then_from_pooling(labels: Path, tmp_path: Path) -> None:
+def test_settings_come_from_a_file_and_are_changed_by_options(labels: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text('[training]\nseed = 7\nepochs = 9\n[pooling]\nname = "linear"\n')
-    options = ["--config", file, "--set", "training.learning_rate=2e-3", "--pooling", "max"]
-    done(*train(labels, tmp_path / "run", *audio(labels), *options))
-    found = stored(tmp_path / "run")
+    file.write_text('[training]\nseed = 7\nepochs = 9\n[pooling]\nname = "power"\ninitial = 0.5\n')
+    options = ["--config", file, "--set", "training.learning_rate=2e-3"]
+    done(*train(labels, tmp_path / "a", *audio(labels), *options))
+    found = stored(tmp_path / "a")
     assert (found["training"]["seed"], found["training"]["epochs"]) == (7, 2)
     assert found["training"]["learning_rate"] == 2e-3
-    assert found["pooling"] == {"name": "max"}
+    assert found["pooling"] == {"name": "power", "initial": 0.5}
+    # Another function comes without the file's options, which are not its own.
+    done(*train(labels, tmp_path / "b", *audio(labels), *options, "--pooling", "max"))
+    assert stored(tmp_path / "b")["pooling"] == {"name": "max"}
 
 
 def test_pooling_is_short_for_set(labels: Path, tmp_path: Path) -> None:
@@ -209,23 +213,25 @@ def test_the_recordings_may_lie_beside_the_table(labels: Path, tmp_path: Path) -
     assert metrics(tmp_path / "run")["unreadable_clips"] == 0
 
 
-def test_spans_of_a_long_file_and_partly_known_classes(labels: Path, tmp_path: Path) -> None:
+def test_spans_of_long_files_and_partly_known_classes(labels: Path, tmp_path: Path) -> None:
+    # Three nights of 8 s, with four spans of 2 s in each.
     clips = [soundfile.read(path)[0] for path in sorted((labels.parent / "audio").iterdir())]
-    long = tmp_path / "long"
-    long.mkdir()
-    soundfile.write(long / "night.flac", [sample for clip in clips for sample in clip], 16000)
     rows = ["filename\tonset\toffset\tevent_labels\tknown_classes"]
     for index, row in enumerate(labels.read_text(encoding="utf-8").splitlines()[1:]):
         label = row.split("\t")[1]
         known = f"{label},knock" if label == "bark" else ""  # whoever tagged barks did not listen for chirps
-        rows.append(f"night.flac\t{2 * index}\t{2 * index + 2}\t{label}\t{known}")
-    (long / "tags.tsv").write_text("\n".join(rows) + "\n")
-    # All spans are of one file: by default they belong together, so a column has to say otherwise.
-    with_column(long / "tags.tsv", "night", [str(index // 4) for index in range(12)])
-    done(*train(long / "tags.tsv", tmp_path / "run", "--group", "night"))
+        onset = 2 * (index % 4)
+        rows.append(f"night{index // 4}.flac\t{onset}\t{onset + 2}\t{label}\t{known}")
+    (tmp_path / "long").mkdir()
+    for night in range(3):
+        soundfile.write(tmp_path / f"long/night{night}.flac", np.concatenate(clips[4 * night : 4 * night + 4]), 16000)
+    (tmp_path / "long/tags.tsv").write_text("\n".join(rows) + "\n")
+    done(*train(tmp_path / "long/tags.tsv", tmp_path / "run"))
     card = load_checkpoint(tmp_path / "run/best.safetensors").card
     assert (card["clips"], card["clip_seconds"], card["hours"]) == (12, 2.0, 0.007)  # 24 s
+    # A night is held out as a whole.
     assert card["training_clips_per_class"] == {"bark": 2, "chirp": 2, "knock": 2}
+    assert metrics(tmp_path / "run")["held_out_clips"] == 4
 
 
 def test_threads_are_set_before_anything_is_computed(labels: Path, tmp_path: Path) -> None:

@@ -124,7 +124,9 @@ def test_alpha_is_a_parameter_too_and_there_may_be_none(tmp_path: Path, capsys: 
     found = result(tmp_path / "run")
     found.metrics["alpha"] = found.metrics.pop("n")
     report(found, TWO_EPOCHS)
-    assert "alpha" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert re.search(r"┃ class +┃ tag F1 \(held out\) ┃ alpha ┃", shown)
+    assert re.search(r"dog +│ 0\.750 +│ 1\.250 +│\n", shown)
     del found.metrics["alpha"]
     report(found, TWO_EPOCHS)
     assert re.search(r"dog +│ 0\.750 +│\n", capsys.readouterr().err)

@@ -35,8 +35,9 @@ def column(*probs: float) -> np.ndarray:
     return np.array(probs)[:, None]
 
 
-def spans(probs: np.ndarray, decoding: Decoding, *, timeline: Timeline = GRID,
-          duration_seconds: float | None = None) -> list[tuple[float, float]]:
+def spans(
+    probs: np.ndarray, decoding: Decoding, *, timeline: Timeline = GRID, duration_seconds: float | None = None
+) -> list[tuple[float, float]]:
     """Onsets and offsets alone."""
     events = decode(probs, decoding=decoding, timeline=timeline, duration_seconds=duration_seconds)
     return [(event.onset, event.offset) for event in events]
@@ -50,7 +51,8 @@ def random_settings(rng: np.random.Generator) -> ClassDecoding:
         low_threshold=None if rng.random() < 0.4 else int(rng.integers(0, threshold + 1)) / 10,
         median_seconds=some_milliseconds(rng, 1200) / 1000,
         max_gap_seconds=some_milliseconds(rng, 600) / 1000,
-        min_event_seconds=some_milliseconds(rng, 600) / 1000)
+        min_event_seconds=some_milliseconds(rng, 600) / 1000,
+    )
 
 
 def some_milliseconds(rng: np.random.Generator, below: int) -> int:
@@ -78,16 +80,30 @@ def test_agrees_with_the_frame_by_frame_machine(rng: np.random.Generator) -> Non
         milliseconds = None if rng.random() < 0.5 else int(rng.integers(0, 45 * hop_samples))
         expected = []
         for index, setting in enumerate(settings):
-            exact = {name: Fraction(round(1000 * getattr(setting, f"{name}_seconds")), 1000)
-                     for name in ("median", "max_gap", "min_event")}
-            expected += [(onset, offset, "ab"[index], score) for onset, offset, score in decode_slowly(
-                probs[:, index].tolist(), threshold=setting.threshold, low=setting.lower, **exact,
-                hop=Fraction(hop_samples, 1000),
-                duration=None if milliseconds is None else Fraction(milliseconds, 1000))]
-        found = decode(probs, decoding=Decoding("tuned", ("a", "b"), tuple(settings)), timeline=grid,
-                       duration_seconds=None if milliseconds is None else milliseconds / 1000)
-        assert found == [Event(float(onset), float(offset), label, score)
-                         for onset, offset, label, score in sorted(expected)]
+            exact = {
+                name: Fraction(round(1000 * getattr(setting, f"{name}_seconds")), 1000)
+                for name in ("median", "max_gap", "min_event")
+            }
+            expected += [
+                (onset, offset, "ab"[index], score)
+                for onset, offset, score in decode_slowly(
+                    probs[:, index].tolist(),
+                    threshold=setting.threshold,
+                    low=setting.lower,
+                    **exact,
+                    hop=Fraction(hop_samples, 1000),
+                    duration=None if milliseconds is None else Fraction(milliseconds, 1000),
+                )
+            ]
+        found = decode(
+            probs,
+            decoding=Decoding("tuned", ("a", "b"), tuple(settings)),
+            timeline=grid,
+            duration_seconds=None if milliseconds is None else milliseconds / 1000,
+        )
+        assert found == [
+            Event(float(onset), float(offset), label, score) for onset, offset, label, score in sorted(expected)
+        ]
 
 
 @pytest.mark.parametrize("window", [1, 3, 5, 9, 21])
@@ -97,8 +113,9 @@ def test_majority_is_the_median_compared_with_the_threshold(rng: np.random.Gener
         for threshold in (0.0, 0.3, 0.5, 1.0):
             padded = np.pad(probs, window // 2, mode="edge")
             filtered = np.array(median_filtered(probs.tolist(), window))
-            np.testing.assert_array_equal(majority(padded >= threshold, window=window),
-                                          filtered.astype(probs.dtype) >= threshold)
+            np.testing.assert_array_equal(
+                majority(padded >= threshold, window=window), filtered.astype(probs.dtype) >= threshold
+            )
 
 
 def test_every_event_is_long_enough_apart_and_reaches_the_threshold(rng: np.random.Generator) -> None:
@@ -118,23 +135,31 @@ def test_classes_do_not_depend_on_each_other(rng: np.random.Generator) -> None:
     settings = tuple(random_settings(rng) for _ in range(4))
     probs = random_probs(rng, 200, 4)
     together = decode(probs, decoding=Decoding("tuned", tuple("abcd"), settings), timeline=GRID)
-    alone = [event for index, label in enumerate("abcd") for event in decode(
-        probs[:, [index]], decoding=Decoding("tuned", (label,), (settings[index],)), timeline=GRID)]
+    alone = [
+        event
+        for index, label in enumerate("abcd")
+        for event in decode(probs[:, [index]], decoding=Decoding("tuned", (label,), (settings[index],)), timeline=GRID)
+    ]
     assert together == sorted(alone, key=lambda event: (event.onset, event.offset, event.label))
 
 
 def test_an_event_is_final_when_the_lookahead_has_passed(rng: np.random.Generator) -> None:
     for _ in range(400):
-        setting = ClassDecoding(threshold=0.6, median_seconds=float(rng.integers(0, 12)) / 10,
-                                max_gap_seconds=float(rng.integers(0, 6)) / 10,
-                                min_event_seconds=float(rng.integers(0, 4)) / 10)
+        setting = ClassDecoding(
+            threshold=0.6,
+            median_seconds=float(rng.integers(0, 12)) / 10,
+            max_gap_seconds=float(rng.integers(0, 6)) / 10,
+            min_event_seconds=float(rng.integers(0, 4)) / 10,
+        )
         decoding = Decoding("tuned", ("dog",), (setting,))
         probs = random_probs(rng, 60, 1)
         n_heard = int(rng.integers(1, 60))
         lookahead = lookahead_seconds(setting, timeline=GRID)
         by_then = n_heard * GRID.hop_seconds - lookahead + 1e-9
-        so_far, in_the_end = ([event for event in decode(part, decoding=decoding, timeline=GRID)
-                               if event.offset <= by_then] for part in (probs[:n_heard], probs))
+        so_far, in_the_end = (
+            [event for event in decode(part, decoding=decoding, timeline=GRID) if event.offset <= by_then]
+            for part in (probs[:n_heard], probs)
+        )
         assert so_far == in_the_end
 
 
@@ -156,10 +181,11 @@ def test_silence_of_the_lookahead_makes_an_event_with_a_low_threshold_final(rng:
         window = median_frames(setting.median_seconds, timeline=GRID)
         n_silent = round(lookahead_seconds(setting, timeline=GRID) / GRID.hop_seconds) + window // 2
         probs = random_probs(rng, 60, 1)
-        probs[30:30 + n_silent] = 0
+        probs[30 : 30 + n_silent] = 0
         until = 30 + n_silent
-        before_the_end = [event for event in decode(probs, decoding=decoding, timeline=GRID)
-                          if event.onset < GRID.seconds(until - 1)]
+        before_the_end = [
+            event for event in decode(probs, decoding=decoding, timeline=GRID) if event.onset < GRID.seconds(until - 1)
+        ]
         assert decode(probs[:until], decoding=decoding, timeline=GRID) == before_the_end
 
 
@@ -170,8 +196,10 @@ def test_recordings_laid_end_to_end_do_not_touch(rng: np.random.Generator) -> No
     is_between = np.zeros(52, dtype=bool)
     is_between[20:22] = True
     firsts, ends = event_frames(both, settings=setting, timeline=GRID, is_between=is_between)
-    apart = [event_frames(np.pad(part, 1, mode="edge").astype(np.float64), settings=setting, timeline=GRID)
-             for part in (one, two)]
+    apart = [
+        event_frames(np.pad(part, 1, mode="edge").astype(np.float64), settings=setting, timeline=GRID)
+        for part in (one, two)
+    ]
     np.testing.assert_array_equal(firsts, np.concatenate([apart[0][0], apart[1][0] + 22]))
     np.testing.assert_array_equal(ends, np.concatenate([apart[0][1], apart[1][1] + 22]))
 
@@ -179,15 +207,28 @@ def test_recordings_laid_end_to_end_do_not_touch(rng: np.random.Generator) -> No
 # --- worked numbers ---
 
 
-@pytest.mark.parametrize(("mean_seconds", "frames"), [
-    # Mean durations of the 2019 synthetic set; a third of them at 22050 / (4 * 365) = 15.10 frames per second.
-    (1.07, 5), (2.58, 13), (0.58, 3), (0.98, 5), (4.52, 23), (5.17, 27), (3.91, 19), (1.16, 5), (5.29, 27)])
+@pytest.mark.parametrize(
+    ("mean_seconds", "frames"),
+    [
+        # Mean durations of the 2019 synthetic set; a third of them at 22050 / (4 * 365) = 15.10 frames per second.
+        (1.07, 5),
+        (2.58, 13),
+        (0.58, 3),
+        (0.98, 5),
+        (4.52, 23),
+        (5.17, 27),
+        (3.91, 19),
+        (1.16, 5),
+        (5.29, 27),
+    ],
+)
 def test_windows_of_the_2019_recipe(mean_seconds: float, frames: int) -> None:
     assert median_frames(mean_seconds / 3, timeline=Timeline(sample_rate=22050, hop_samples=1460)) == frames
 
 
-@pytest.mark.parametrize(("seconds", "frames"), [
-    (0.0, 1), (0.1, 1), (0.19, 1), (0.2, 3), (0.3, 3), (0.39, 3), (0.4, 5), (0.6, 7)])
+@pytest.mark.parametrize(
+    ("seconds", "frames"), [(0.0, 1), (0.1, 1), (0.19, 1), (0.2, 3), (0.3, 3), (0.39, 3), (0.4, 5), (0.6, 7)]
+)
 def test_window_is_the_nearest_odd_number_and_the_longer_of_two(seconds: float, frames: int) -> None:
     # 0.2 s are 2 frames: as near to 1 as to 3. 0.6 / 0.1 is 5.999999999999999 in floating point, and is 6 here.
     assert median_frames(seconds, timeline=GRID) == frames
@@ -263,9 +304,15 @@ def test_events_of_all_classes_come_in_the_order_of_time() -> None:
 # --- wrong input ---
 
 
-@pytest.mark.parametrize(("value", "message"), [
-    (np.nan, "got nan in frame 7, class 'b' - did the training"), (np.inf, "got inf in frame 7, class 'b' - did the"),
-    (1.5, "got 1.5 in frame 7, class 'b' - are these logits"), (-0.1, "got -0.1 in frame 7, class 'b' - are these")])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, "got nan in frame 7, class 'b' - did the training"),
+        (np.inf, "got inf in frame 7, class 'b' - did the"),
+        (1.5, "got 1.5 in frame 7, class 'b' - are these logits"),
+        (-0.1, "got -0.1 in frame 7, class 'b' - are these"),
+    ],
+)
 def test_what_is_no_probability_is_named_with_frame_and_class(value: float, message: str) -> None:
     probs = np.full((9, 2), 0.5)
     probs[7, 1] = value

@@ -42,8 +42,9 @@ def test_neither_a_shift_of_the_scores_nor_the_order_of_frames_matters(rng: np.r
 def test_frames_with_a_score_of_minus_infinity_have_no_weight(rng: np.random.Generator) -> None:
     probs, scores = rng.random((30, 4)), rng.normal(size=(30, 4))
     scores[20:] = -np.inf
-    np.testing.assert_array_equal(clip_probs(probs, scores, rule="softmax"),
-                                  clip_probs(probs[:20], scores[:20], rule="softmax"))
+    np.testing.assert_array_equal(
+        clip_probs(probs, scores, rule="softmax"), clip_probs(probs[:20], scores[:20], rule="softmax")
+    )
 
 
 def test_every_span_is_pooled_as_a_clip_of_its_own(rng: np.random.Generator) -> None:
@@ -102,8 +103,9 @@ def test_spans_that_are_no_whole_number_of_frames_do_not_drift() -> None:
 
 
 def test_duration_cuts_the_last_span_and_leaves_out_the_padding() -> None:
-    spans = span_tags([[0.1], [0.2], [0.3], [0.9]], None, rule="max", span_seconds=1, timeline=GRID,
-                      duration_seconds=1.3)
+    spans = span_tags(
+        [[0.1], [0.2], [0.3], [0.9]], None, rule="max", span_seconds=1, timeline=GRID, duration_seconds=1.3
+    )
     assert [(span.onset, span.offset, span.clip_probs.tolist()) for span in spans] == [(0, 1, [0.2]), (1, 1.3, [0.3])]
 
 

@@ -15,8 +15,9 @@ from earmark.detection.tuning import Tuned, tune_thresholds_from_tags
 def tune_one(probs: list[float], tags: list[bool], *, known: list[bool] | None = None) -> Tuned:
     """One class, "dog"."""
     is_known = [True] * len(probs) if known is None else known
-    return tune_thresholds_from_tags(np.array(probs)[:, None], np.array(tags)[:, None], np.array(is_known)[:, None],
-                                     start=Decoding.fixed(["dog"]))
+    return tune_thresholds_from_tags(
+        np.array(probs)[:, None], np.array(tags)[:, None], np.array(is_known)[:, None], start=Decoding.fixed(["dog"])
+    )
 
 
 def f1_of(is_predicted: np.ndarray, is_positive: np.ndarray, is_known: np.ndarray) -> float:
@@ -88,8 +89,9 @@ def test_micro_ascent_ends_where_no_single_class_can_do_better(rng: np.random.Ge
 def test_micro_ascent_with_one_class_changes_nothing(rng: np.random.Generator) -> None:
     probs, tags, known = random_clips(rng, 30, 1)
     start = Decoding.fixed(["dog"])
-    assert (tune_thresholds_from_tags(probs, tags, known, start=start, micro_ascent=True)
-            == tune_thresholds_from_tags(probs, tags, known, start=start))
+    assert tune_thresholds_from_tags(probs, tags, known, start=start, micro_ascent=True) == tune_thresholds_from_tags(
+        probs, tags, known, start=start
+    )
 
 
 # --- worked numbers ---
@@ -139,8 +141,13 @@ def test_neighbouring_numbers_have_no_middle_and_are_separated_all_the_same() ->
 
 
 def test_a_class_of_which_too_little_is_known_keeps_its_settings() -> None:
-    start = Decoding("duration", ("none", "all", "dog"), tuple(
-        ClassDecoding(threshold=0.4, low_threshold=0.2, median_seconds=0.3, clip_threshold=0.6) for _ in range(3)))
+    start = Decoding(
+        "duration",
+        ("none", "all", "dog"),
+        tuple(
+            ClassDecoding(threshold=0.4, low_threshold=0.2, median_seconds=0.3, clip_threshold=0.6) for _ in range(3)
+        ),
+    )
     tags = np.array([[False, True, True], [False, True, False], [True, False, False]])
     known = np.array([[True, True, True], [True, True, True], [False, False, True]])
     tuned = tune_thresholds_from_tags(np.array([[0.75] * 3, [0.5] * 3, [0.25] * 3]), tags, known, start=start)

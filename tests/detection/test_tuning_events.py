@@ -35,18 +35,27 @@ def random_recordings(rng: np.random.Generator, *, n_recordings: int = 8) -> Rec
             onset = float(rng.uniform(0, 4))
             event = Event(onset, onset + float(rng.uniform(0.5, 3)), label)  # may reach beyond the end
             reference[name].append(event)
-            logits[GRID.frame(event.onset):GRID.frame(event.offset), index] += 4
+            logits[GRID.frame(event.onset) : GRID.frame(event.offset), index] += 4
         probs[name] = (1 / (1 + np.exp(-logits))).astype(np.float32)
         durations[name] = max(0.0, GRID.seconds(n_frames) - float(rng.uniform(-0.5, 0.5)))
     return probs, reference, durations
 
 
-def f1_of(decoding: Decoding, probs: Mapping[str, np.ndarray], reference: Mapping[str, Sequence[Event]],
-          durations: Mapping[str, float] | None = None, *, fraction: float = 0.2) -> dict[str, float]:
+def f1_of(
+    decoding: Decoding,
+    probs: Mapping[str, np.ndarray],
+    reference: Mapping[str, Sequence[Event]],
+    durations: Mapping[str, float] | None = None,
+    *,
+    fraction: float = 0.2,
+) -> dict[str, float]:
     """The long way: decode every recording by itself, then evaluate."""
-    predicted = {name: decode(values, decoding=decoding, timeline=GRID,
-                              duration_seconds=None if durations is None else durations[name])
-                 for name, values in probs.items()}
+    predicted = {
+        name: decode(
+            values, decoding=decoding, timeline=GRID, duration_seconds=None if durations is None else durations[name]
+        )
+        for name, values in probs.items()
+    }
     counts = event_counts(reference, predicted, classes=decoding.classes, offset_collar_fraction=fraction)
     return dict(zip(decoding.classes, counts.f1.tolist(), strict=True))
 
@@ -69,28 +78,36 @@ def test_the_f1_is_that_of_decoding_and_evaluating_one_by_one(rng: np.random.Gen
 
 def test_the_tape_decodes_all_recordings_as_decode_does_each(rng: np.random.Generator) -> None:
     for _ in range(200):
-        setting = ClassDecoding(threshold=0.6, low_threshold=float(rng.integers(1, 6)) / 10,
-                                median_seconds=float(rng.choice([0.0, rng.uniform(0, 4)])),
-                                max_gap_seconds=float(rng.choice([0.0, rng.uniform(0, 4)])),
-                                min_event_seconds=float(rng.uniform(0, 1)))
+        setting = ClassDecoding(
+            threshold=0.6,
+            low_threshold=float(rng.integers(1, 6)) / 10,
+            median_seconds=float(rng.choice([0.0, rng.uniform(0, 4)])),
+            max_gap_seconds=float(rng.choice([0.0, rng.uniform(0, 4)])),
+            min_event_seconds=float(rng.uniform(0, 1)),
+        )
         decoding = Decoding("tuned", ("dog",), (setting,))
         probs = {f"{number}.wav": rng.random((int(rng.integers(0, 30)), 1)) for number in range(5)}
         ends = {name: float(rng.uniform(0, 3)) for name in probs}
         truth, _, _ = event_tables({name: [] for name in probs}, {}, classes=["dog"])
-        lengths = [min(len(values), GRID.n_frames(round(ends[name] * GRID.sample_rate)))
-                   for name, values in probs.items()]
+        lengths = [
+            min(len(values), GRID.n_frames(round(ends[name] * GRID.sample_rate))) for name, values in probs.items()
+        ]
         tape = Tape.of(lengths, list(ends.values()), start=decoding, timeline=GRID)
         frames = np.concatenate([values[:n, 0] for values, n in zip(probs.values(), lengths, strict=True)])
         found = tape.found(frames[tape.source], setting, truth, class_index=0)
-        one_by_one = [(index, event.onset, event.offset) for index, name in enumerate(probs) for event in decode(
-            probs[name], decoding=decoding, timeline=GRID, duration_seconds=ends[name])]
+        one_by_one = [
+            (index, event.onset, event.offset)
+            for index, name in enumerate(probs)
+            for event in decode(probs[name], decoding=decoding, timeline=GRID, duration_seconds=ends[name])
+        ]
         assert list(zip(found.file_index, found.onset_seconds, found.offset_seconds, strict=True)) == one_by_one
 
 
 def test_marks_beyond_the_end_do_not_reach_into_the_next_recording() -> None:
     tape = Tape.of([4, 0, 3], [np.inf] * 3, start=Decoding.fixed(["dog"]), timeline=GRID)
-    truth, _, _ = event_tables({"a": [Event(0.2, 99, "dog")], "b": [Event(0, 1, "dog")], "c": [Event(0.1, 0.2, "dog")]},
-                               {}, classes=["dog"])
+    truth, _, _ = event_tables(
+        {"a": [Event(0.2, 99, "dog")], "b": [Event(0, 1, "dog")], "c": [Event(0.1, 0.2, "dog")]}, {}, classes=["dog"]
+    )
     assert tape.is_inside(truth).tolist() == [False, False, True, True, False, True, False]
 
 
@@ -98,8 +115,11 @@ def test_no_change_of_one_setting_is_better(rng: np.random.Generator) -> None:
     probs, reference, _ = random_recordings(rng, n_recordings=30)
     tuned = tune_from_events(probs, reference, start=Decoding.fixed(CLASSES), timeline=GRID)
     one_change = [{"threshold": value} for value in THRESHOLDS] + [{"low_fraction": value} for value in LOW_FRACTIONS]
-    one_change += [{name: seconds} for name in ("median_seconds", "max_gap_seconds", "min_event_seconds")
-                   for seconds in LENGTHS_SECONDS]
+    one_change += [
+        {name: seconds}
+        for name in ("median_seconds", "max_gap_seconds", "min_event_seconds")
+        for seconds in LENGTHS_SECONDS
+    ]
     for change in one_change:
         others = []
         for setting in tuned.decoding.settings:
@@ -123,9 +143,12 @@ def test_it_does_not_matter_which_median_window_there_is_to_start_with(rng: np.r
 def test_classes_and_the_order_of_recordings_do_not_matter_to_each_other(rng: np.random.Generator) -> None:
     probs, reference, _ = random_recordings(rng)
     together = tune_from_events(probs, reference, start=Decoding.fixed(CLASSES), timeline=GRID)
-    alone = tune_from_events({name: probs[name][:, 1:] for name in reversed(probs)},
-                             {name: [event for event in events if event.label == "dog"]
-                              for name, events in reference.items()}, start=Decoding.fixed(["dog"]), timeline=GRID)
+    alone = tune_from_events(
+        {name: probs[name][:, 1:] for name in reversed(probs)},
+        {name: [event for event in events if event.label == "dog"] for name, events in reference.items()},
+        start=Decoding.fixed(["dog"]),
+        timeline=GRID,
+    )
     assert alone.decoding.of("dog") == together.decoding.of("dog")
     assert alone.f1["dog"] == together.f1["dog"]
 
@@ -134,20 +157,30 @@ def test_what_lies_behind_the_end_of_a_recording_does_not_matter(rng: np.random.
     probs, reference, durations = random_recordings(rng)
     padded = {name: np.concatenate([values, np.ones((30, 2), dtype=np.float32)]) for name, values in probs.items()}
     ends = {name: min(durations[name], GRID.seconds(len(values))) for name, values in probs.items()}
-    assert (tune_from_events(padded, reference, start=Decoding.fixed(CLASSES), timeline=GRID, durations_seconds=ends)
-            == tune_from_events(probs, reference, start=Decoding.fixed(CLASSES), timeline=GRID, durations_seconds=ends))
+    assert tune_from_events(
+        padded, reference, start=Decoding.fixed(CLASSES), timeline=GRID, durations_seconds=ends
+    ) == tune_from_events(probs, reference, start=Decoding.fixed(CLASSES), timeline=GRID, durations_seconds=ends)
 
 
 # --- worked numbers ---
 
 
-def tune_dog(probs: list[float], events: list[tuple[float, float]], *, start: ClassDecoding | None = None,
-             collars: Collars | None = None) -> ClassDecoding:
+def tune_dog(
+    probs: list[float],
+    events: list[tuple[float, float]],
+    *,
+    start: ClassDecoding | None = None,
+    collars: Collars | None = None,
+) -> ClassDecoding:
     """One recording of one class, the settings that come out."""
     setting = ClassDecoding() if start is None else start
-    tuned = tune_from_events({"a.wav": np.array(probs)[:, None]}, {"a.wav": [Event(*span, "dog") for span in events]},
-                             start=Decoding("fixed", ("dog",), (setting,)), timeline=GRID,
-                             collars=Collars() if collars is None else collars)
+    tuned = tune_from_events(
+        {"a.wav": np.array(probs)[:, None]},
+        {"a.wav": [Event(*span, "dog") for span in events]},
+        start=Decoding("fixed", ("dog",), (setting,)),
+        timeline=GRID,
+        collars=Collars() if collars is None else collars,
+    )
     assert tuned.f1 == {"dog": 1.0}
     return tuned.decoding.of("dog")
 
@@ -204,16 +237,21 @@ def test_thresholds_far_from_the_list_are_found_among_the_probabilities() -> Non
 
 def test_events_end_with_their_recording() -> None:
     # Frames of 1 s in 2.5 s: the event ends at 2.5, as the reference does, and not at 3.0, a collar of 0.3 s away.
-    tuned = tune_from_events({"a.wav": [[0.1], [0.9], [0.9]]}, {"a.wav": [Event(1.0, 2.5, "dog")]},
-                             start=Decoding.fixed(["dog"]), timeline=Timeline(sample_rate=10, hop_samples=10),
-                             durations_seconds={"a.wav": 2.5})
+    tuned = tune_from_events(
+        {"a.wav": [[0.1], [0.9], [0.9]]},
+        {"a.wav": [Event(1.0, 2.5, "dog")]},
+        start=Decoding.fixed(["dog"]),
+        timeline=Timeline(sample_rate=10, hop_samples=10),
+        durations_seconds={"a.wav": 2.5},
+    )
     assert tuned.f1 == {"dog": 1.0}
 
 
 def test_collars_are_those_asked_for(rng: np.random.Generator) -> None:
     probs, reference, _ = random_recordings(rng)
-    tuned = tune_from_events(probs, reference, start=Decoding.fixed(CLASSES), timeline=GRID,
-                             collars=Collars(offset_fraction=0.8))
+    tuned = tune_from_events(
+        probs, reference, start=Decoding.fixed(CLASSES), timeline=GRID, collars=Collars(offset_fraction=0.8)
+    )
     assert tuned.f1 == f1_of(tuned.decoding, probs, reference, fraction=0.8)
     assert tuned.f1 != f1_of(tuned.decoding, probs, reference)
 
@@ -221,8 +259,9 @@ def test_collars_are_those_asked_for(rng: np.random.Generator) -> None:
 def test_classes_without_events_keep_their_settings() -> None:
     start = Decoding("duration", CLASSES, (ClassDecoding(median_seconds=0.7, clip_threshold=0.4), ClassDecoding()))
     probs = np.array([[0.9] * 5 + [0.1] * 5, [0.1] * 5 + [0.9] * 5]).T
-    tuned = tune_from_events({"a.wav": probs}, {"a.wav": [Event(0.5, 1.0, "dog"), Event(0.2, 0.2, "cat")]},
-                             start=start, timeline=GRID)
+    tuned = tune_from_events(
+        {"a.wav": probs}, {"a.wav": [Event(0.5, 1.0, "dog"), Event(0.2, 0.2, "cat")]}, start=start, timeline=GRID
+    )
     assert tuned.untuned == ("cat",)  # an event without a length is left out, as in evaluation
     assert tuned.decoding == Decoding("tuned", CLASSES, start.settings)
     assert tuned.f1 == {"dog": 1.0}
@@ -231,8 +270,13 @@ def test_classes_without_events_keep_their_settings() -> None:
 def test_names_in_two_unicode_forms_are_one_recording() -> None:
     composed, decomposed = "m\u00fc.wav", "mu\u0308.wav"
     for one, other in ((composed, decomposed), (decomposed, composed)):
-        tuned = tune_from_events({one: np.full((10, 1), 0.9)}, {other: [Event(0, 1, "dog")]},
-                                 start=Decoding.fixed(["dog"]), timeline=GRID, durations_seconds={one: 1.0})
+        tuned = tune_from_events(
+            {one: np.full((10, 1), 0.9)},
+            {other: [Event(0, 1, "dog")]},
+            start=Decoding.fixed(["dog"]),
+            timeline=GRID,
+            durations_seconds={one: 1.0},
+        )
         assert tuned.f1 == {"dog": 1.0}
 
 
@@ -258,5 +302,6 @@ def test_wrong_probabilities_are_named_with_their_recording() -> None:
 
 def test_unknown_classes() -> None:
     with pytest.raises(ValueError, match="unknown class 'dgo'"):
-        tune_from_events({"a.wav": [[0.5]]}, {"a.wav": [Event(0, 1, "dgo")]}, start=Decoding.fixed(["dog"]),
-                         timeline=GRID)
+        tune_from_events(
+            {"a.wav": [[0.5]]}, {"a.wav": [Event(0, 1, "dgo")]}, start=Decoding.fixed(["dog"]), timeline=GRID
+        )

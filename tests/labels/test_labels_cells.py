@@ -36,18 +36,21 @@ def test_both_spellings_of_an_umlaut_are_one_name() -> None:
 # Worked numbers
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("a.wav", "a.wav"),
-    (" a.wav ", "a.wav"),
-    ("./a.wav", "a.wav"),
-    (".\\site 3\\a.wav", "site 3/a.wav"),
-    ("site//3/./a.wav", "site/3/a.wav"),
-    ("../a.wav", "../a.wav"),
-    ("/data/a.wav", "/data/a.wav"),
-    ("\\\\server\\share\\a.wav", "//server/share/a.wav"),
-    ("a..wav", "a..wav"),
-    (".a./b.wav", ".a./b.wav"),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.wav", "a.wav"),
+        (" a.wav ", "a.wav"),
+        ("./a.wav", "a.wav"),
+        (".\\site 3\\a.wav", "site 3/a.wav"),
+        ("site//3/./a.wav", "site/3/a.wav"),
+        ("../a.wav", "../a.wav"),
+        ("/data/a.wav", "/data/a.wav"),
+        ("\\\\server\\share\\a.wav", "//server/share/a.wav"),
+        ("a..wav", "a..wav"),
+        (".a./b.wav", ".a./b.wav"),
+    ],
+)
 def test_filename(text: str, expected: str) -> None:
     assert clean_filename(text) == expected
 
@@ -57,18 +60,21 @@ def test_the_extension_is_part_of_the_name() -> None:
     assert clean_filename("a.wav") != clean_filename("a.WAV")
 
 
-@pytest.mark.parametrize(("cell", "expected"), [
-    ("", set()),
-    ("  ", set()),
-    ("Dog", {"Dog"}),
-    ("Dog,Cat", {"Dog", "Cat"}),
-    (" Dog , Cat ", {"Dog", "Cat"}),
-    ("Dog,Dog", {"Dog"}),
-    ('"Air horn, truck horn"', {"Air horn, truck horn"}),
-    ('"Air horn, truck horn",Car', {"Air horn, truck horn", "Car"}),
-    ('Car, "Air horn, truck horn"', {"Air horn, truck horn", "Car"}),
-    ('12" vinyl,Car', {'12" vinyl', "Car"}),
-])
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("", set()),
+        ("  ", set()),
+        ("Dog", {"Dog"}),
+        ("Dog,Cat", {"Dog", "Cat"}),
+        (" Dog , Cat ", {"Dog", "Cat"}),
+        ("Dog,Dog", {"Dog"}),
+        ('"Air horn, truck horn"', {"Air horn, truck horn"}),
+        ('"Air horn, truck horn",Car', {"Air horn, truck horn", "Car"}),
+        ('Car, "Air horn, truck horn"', {"Air horn, truck horn", "Car"}),
+        ('12" vinyl,Car', {'12" vinyl', "Car"}),
+    ],
+)
 def test_lists_of_labels(cell: str, expected: set[str]) -> None:
     assert split_labels(cell) == expected
 
@@ -91,62 +97,77 @@ def test_a_span_may_have_no_length() -> None:
 # Wrong input
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("", "the filename is empty"),
-    ("a\x07.wav", "holds a tab, a line end or another control character"),
-    ("a\n.wav", "holds a tab, a line end or another control character"),
-    ("a\u2028.wav", "holds a tab, a line end or another control character"),
-    ('"a.wav"', "is it quoted twice"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the filename is empty"),
+        ("a\x07.wav", "holds a tab, a line end or another control character"),
+        ("a\n.wav", "holds a tab, a line end or another control character"),
+        ("a\u2028.wav", "holds a tab, a line end or another control character"),
+        ('"a.wav"', "is it quoted twice"),
+    ],
+)
 def test_filenames_no_table_can_hold(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         clean_filename(text)
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    (" ", "a label is empty - is there a comma too many"),
-    ("Dog\tCat", "holds a tab"),
-    ("Dog\nCat", "a line end"),
-    ('"Dog', "begins with a quotation mark"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (" ", "a label is empty - is there a comma too many"),
+        ("Dog\tCat", "holds a tab"),
+        ("Dog\nCat", "a line end"),
+        ('"Dog', "begins with a quotation mark"),
+    ],
+)
 def test_labels_no_table_can_hold(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         clean_label(text)
 
 
-@pytest.mark.parametrize(("cell", "message"), [
-    ("Dog,", "a label is empty"),
-    ("Dog,,Cat", "a label is empty"),
-    ('"Air horn, truck horn', "the quotes in .* do not match"),
-    ('"Air horn, truck horn" ,Car', "the quotes in .* do not match"),
-    ('"""Dog"""', "begins with a quotation mark"),
-])
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("Dog,", "a label is empty"),
+        ("Dog,,Cat", "a label is empty"),
+        ('"Air horn, truck horn', "the quotes in .* do not match"),
+        ('"Air horn, truck horn" ,Car', "the quotes in .* do not match"),
+        ('"""Dog"""', "begins with a quotation mark"),
+    ],
+)
 def test_lists_that_are_not_lists(cell: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         split_labels(cell)
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("1,5", r"onset must be a number of seconds, got '1,5' - a decimal comma\? write 1.5"),
-    ("1:23.5", r"is it in seconds\? 1:23.5 is written 83.5"),
-    ("500 ms", r"is it in seconds\?"),
-    ("1_000", r"is it in seconds\?"),
-    ("Dog", r"got 'Dog' - is this the right column\?"),
-    ("nan", "must be a number of seconds, got 'nan'"),
-    ("inf", "must be a number of seconds, got 'inf'"),
-    ("-0.5", "onset must be at least 0, got -0.5"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,5", r"onset must be a number of seconds, got '1,5' - a decimal comma\? write 1.5"),
+        ("1:23.5", r"is it in seconds\? 1:23.5 is written 83.5"),
+        ("500 ms", r"is it in seconds\?"),
+        ("1_000", r"is it in seconds\?"),
+        ("Dog", r"got 'Dog' - is this the right column\?"),
+        ("nan", "must be a number of seconds, got 'nan'"),
+        ("inf", "must be a number of seconds, got 'inf'"),
+        ("-0.5", "onset must be at least 0, got -0.5"),
+    ],
+)
 def test_what_is_not_a_time(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         seconds("onset", text)
 
 
-@pytest.mark.parametrize(("onset", "offset", "message"), [
-    ("12.5", "3.0", r"onset 12.5 is after offset 3.0 - are the columns swapped\?"),
-    ("1", "", "onset is given but offset is empty"),
-    ("", "1", "offset is given but onset is empty"),
-    ("1", "2,5", "offset must be a number of seconds, got '2,5'"),
-])
+@pytest.mark.parametrize(
+    ("onset", "offset", "message"),
+    [
+        ("12.5", "3.0", r"onset 12.5 is after offset 3.0 - are the columns swapped\?"),
+        ("1", "", "onset is given but offset is empty"),
+        ("", "1", "offset is given but onset is empty"),
+        ("1", "2,5", "offset must be a number of seconds, got '2,5'"),
+    ],
+)
 def test_what_is_not_a_span(onset: str, offset: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         span(onset, offset)

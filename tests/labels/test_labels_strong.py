@@ -38,7 +38,9 @@ def test_every_file_is_kept_in_the_order_of_the_rows(tmp_path: Path) -> None:
 def test_events(tmp_path: Path) -> None:
     content = HEADER + "a.wav\t0.500\t1.25\tAir horn, truck horn\na.wav\t0\t0\tDog\n./sub\\b.wav\t\t\t\n"
     assert read_strong(written(tmp_path, content)) == {
-        "a.wav": [Event(0.5, 1.25, "Air horn, truck horn"), Event(0.0, 0.0, "Dog")], "sub/b.wav": []}
+        "a.wav": [Event(0.5, 1.25, "Air horn, truck horn"), Event(0.0, 0.0, "Dog")],
+        "sub/b.wav": [],
+    }
 
 
 def test_scores_and_columns_of_ones_own(tmp_path: Path) -> None:
@@ -65,17 +67,22 @@ def test_the_same_duration_twice_is_no_contradiction(tmp_path: Path) -> None:
 # Wrong input
 
 
-@pytest.mark.parametrize(("rows", "message"), [
-    ("a.wav\t12.5\t3.0\tDog\n",
-     r"labels.tsv:2: onset 12.5 is after offset 3.0 - are the columns swapped\?\n    a.wav\t12.5\t3.0\tDog"),
-    ("a.wav\t0\t1\tDog\nb.wav\t1,5\t2\tDog\n", "labels.tsv:3: onset must be .* decimal comma"),
-    ("a.wav\t-1\t2\tDog\n", "labels.tsv:2: onset must be at least 0, got -1"),
-    ("a.wav\t\t2\tDog\n", "labels.tsv:2: offset is given but onset is empty"),
-    ("a.wav\t\t\tDog\n", "labels.tsv:2: onset and offset are empty, but label or score is not"),
-    ("a.wav\t0\t1\t\n", "labels.tsv:2: a label is empty"),
-    ("\t0\t1\tDog\n", "labels.tsv:2: the filename is empty"),
-    ("a.wav\t0\t1\tDog\na.wav\t\t\t\n", "labels.tsv:3: this row says a.wav has no event, but other rows give it 1"),
-])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "a.wav\t12.5\t3.0\tDog\n",
+            r"labels.tsv:2: onset 12.5 is after offset 3.0 - are the columns swapped\?\n    a.wav\t12.5\t3.0\tDog",
+        ),
+        ("a.wav\t0\t1\tDog\nb.wav\t1,5\t2\tDog\n", "labels.tsv:3: onset must be .* decimal comma"),
+        ("a.wav\t-1\t2\tDog\n", "labels.tsv:2: onset must be at least 0, got -1"),
+        ("a.wav\t\t2\tDog\n", "labels.tsv:2: offset is given but onset is empty"),
+        ("a.wav\t\t\tDog\n", "labels.tsv:2: onset and offset are empty, but label or score is not"),
+        ("a.wav\t0\t1\t\n", "labels.tsv:2: a label is empty"),
+        ("\t0\t1\tDog\n", "labels.tsv:2: the filename is empty"),
+        ("a.wav\t0\t1\tDog\na.wav\t\t\t\n", "labels.tsv:3: this row says a.wav has no event, but other rows give it 1"),
+    ],
+)
 def test_broken_events(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_strong(written(tmp_path, HEADER + rows))
@@ -92,31 +99,43 @@ def test_weak_labels_are_no_events(tmp_path: Path) -> None:
         read_strong(written(tmp_path, "filename\tevent_labels\na.wav\tDog\n"))
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t1\t2\n", "labels.tsv:2: tags of whole files are expected"),
-    ("filename\tevent_labels\tknown_classes\na.wav\tDog\tDog\n", "labels.tsv:2: every class must have been"),
-])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t1\t2\n", "labels.tsv:2: tags of whole files are expected"),
+        ("filename\tevent_labels\tknown_classes\na.wav\tDog\tDog\n", "labels.tsv:2: every class must have been"),
+    ],
+)
 def test_tags_that_leave_something_open(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_tags(written(tmp_path, content))
 
 
-@pytest.mark.parametrize(("rows", "message"), [
-    ("a.wav\t0\n", "labels.tsv:2: duration must be above 0, got 0"),
-    ("a.wav\t1:30\n", "labels.tsv:2: duration must be a number of seconds, got '1:30'"),
-    ("a.wav\t1\na.wav\t2\n", "labels.tsv:3: a.wav has another duration above, 1 s"),
-])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("a.wav\t0\n", "labels.tsv:2: duration must be above 0, got 0"),
+        ("a.wav\t1:30\n", "labels.tsv:2: duration must be a number of seconds, got '1:30'"),
+        ("a.wav\t1\na.wav\t2\n", "labels.tsv:3: a.wav has another duration above, 1 s"),
+    ],
+)
 def test_broken_durations(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_durations(written(tmp_path, f"filename\tduration\n{rows}"))
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ("filename\tpatient\tsite\na.wav\tP1\tS1\n", "labels.tsv:1: one column must be called 'group' .* patient, site"),
-    ("filename\na.wav\n", "labels.tsv:1: one column must be called 'group' .* got none"),
-    ("filename\tpatient\na.wav\t\n", "labels.tsv:2: patient of a.wav is empty"),
-    ("filename\tpatient\na.wav\tP1\na.wav\tP2\n", "labels.tsv:3: a.wav is in patient 'P2' here and in 'P1' above"),
-])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "filename\tpatient\tsite\na.wav\tP1\tS1\n",
+            "labels.tsv:1: one column must be called 'group' .* patient, site",
+        ),
+        ("filename\na.wav\n", "labels.tsv:1: one column must be called 'group' .* got none"),
+        ("filename\tpatient\na.wav\t\n", "labels.tsv:2: patient of a.wav is empty"),
+        ("filename\tpatient\na.wav\tP1\na.wav\tP2\n", "labels.tsv:3: a.wav is in patient 'P2' here and in 'P1' above"),
+    ],
+)
 def test_broken_groups(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_groups(written(tmp_path, content))

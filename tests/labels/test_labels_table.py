@@ -26,7 +26,7 @@ def cells(read: Table) -> list[list[str]]:
 
 
 def test_any_csv_that_python_writes_is_read_back(tmp_path: Path, rng: np.random.Generator) -> None:
-    characters = [*'ab,;"\' \nä', '"Air horn, truck horn",Car']
+    characters = [*"ab,;\"' \nä", '"Air horn, truck horn",Car']
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
         for _ in range(50):
             rows = [[f"x{''.join(rng.choice(characters, size=4))}x" for _ in range(3)] for _ in range(4)]
@@ -68,21 +68,24 @@ def test_a_quoted_csv_cell_may_run_over_lines(tmp_path: Path) -> None:
     assert [row.line_number for row in read.rows] == [2, 4]
 
 
-@pytest.mark.parametrize(("header", "cell", "expected"), [
-    # Written by hand: the quotes belong to the labels.
-    ("filename\tevent_labels", '"Air horn, truck horn",Car', '"Air horn, truck horn",Car'),
-    ("filename\tevent_labels", '"Air horn, truck horn"', '"Air horn, truck horn"'),
-    # Written by a program that quotes what holds quotes.
-    ("filename\tevent_labels", '"""Air horn, truck horn"",Car"', '"Air horn, truck horn",Car'),
-    ("filename\tevent_labels", '"""Air horn, truck horn"""', '"Air horn, truck horn"'),
-    # Written by a program that quotes everything.
-    ('"filename"\t"event_labels"', '"Dog,Cat"', "Dog,Cat"),
-    ('"filename"\t"event_labels"', '"""Air horn, truck horn"""', '"Air horn, truck horn"'),
-    (' filename\t event_labels ', '"Dog, big"', '"Dog, big"'),
-    # In a column that is no list, the quotes around a cell never belong to it.
-    ("filename\tlabel", '"Air horn, truck horn"', "Air horn, truck horn"),
-    ("filename\tlabel", '12" vinyl', '12" vinyl'),
-])
+@pytest.mark.parametrize(
+    ("header", "cell", "expected"),
+    [
+        # Written by hand: the quotes belong to the labels.
+        ("filename\tevent_labels", '"Air horn, truck horn",Car', '"Air horn, truck horn",Car'),
+        ("filename\tevent_labels", '"Air horn, truck horn"', '"Air horn, truck horn"'),
+        # Written by a program that quotes what holds quotes.
+        ("filename\tevent_labels", '"""Air horn, truck horn"",Car"', '"Air horn, truck horn",Car'),
+        ("filename\tevent_labels", '"""Air horn, truck horn"""', '"Air horn, truck horn"'),
+        # Written by a program that quotes everything.
+        ('"filename"\t"event_labels"', '"Dog,Cat"', "Dog,Cat"),
+        ('"filename"\t"event_labels"', '"""Air horn, truck horn"""', '"Air horn, truck horn"'),
+        (" filename\t event_labels ", '"Dog, big"', '"Dog, big"'),
+        # In a column that is no list, the quotes around a cell never belong to it.
+        ("filename\tlabel", '"Air horn, truck horn"', "Air horn, truck horn"),
+        ("filename\tlabel", '12" vinyl', '12" vinyl'),
+    ],
+)
 def test_quotes_in_tsv(tmp_path: Path, header: str, cell: str, expected: str) -> None:
     read = table(tmp_path, f"{header}\na.wav\t{cell}\n", lists=("event_labels",))
     assert read.columns[0] == "filename"
@@ -104,21 +107,29 @@ def test_a_missing_column_is_empty(tmp_path: Path) -> None:
 # Wrong input
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ("", "weak.tsv:1: the first line must name the columns, but it is empty"),
-    ("\na\tb\n", "weak.tsv:1: the first line must name the columns"),
-    ("filename;label\na.wav;Dog\n", "weak.tsv:1: columns must be separated by tabs or commas, got semicolons"),
-    ("filename\tlabel\tlabel\n", "weak.tsv:1: the column 'label' appears twice"),
-    ("filename\tlabel\t\n", "weak.tsv:1: column 3 has no name"),
-    ("filename\tlabel\na.wav\tDog\tCat\n",
-     r"weak.tsv:2: 2 fields expected \(filename, label\), got 3.*\n    a.wav\tDog\tCat"),
-    ("filename\tlabel\nb.wav\tDog\na.wav Dog\n", r"weak.tsv:3: 2 fields expected .*, got 1 - spaces instead of tabs"),
-    ("filename\tonset\toffset\na.wav\t\n", "weak.tsv:2: 3 fields .* did an editor strip it"),
-    ("filename,label\na.wav,Dog,Cat\n", r'weak.tsv:2: 2 fields expected .*, got 3 - a comma inside a cell\? quote'),
-    ("filename,label\na.wav\n", "weak.tsv:2: 2 fields expected .*, got 1 - is a separator missing"),
-    ('filename,label\nb.wav,Cat\na.wav,"Dog\n', "weak.tsv:3: the quotes do not match"),
-    ('filename,label\na.wav,"Dog"x\n', r'weak.tsv:2: the quotes do not match[^\n]*\n    a.wav,"Dog"x'),
-])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "weak.tsv:1: the first line must name the columns, but it is empty"),
+        ("\na\tb\n", "weak.tsv:1: the first line must name the columns"),
+        ("filename;label\na.wav;Dog\n", "weak.tsv:1: columns must be separated by tabs or commas, got semicolons"),
+        ("filename\tlabel\tlabel\n", "weak.tsv:1: the column 'label' appears twice"),
+        ("filename\tlabel\t\n", "weak.tsv:1: column 3 has no name"),
+        (
+            "filename\tlabel\na.wav\tDog\tCat\n",
+            r"weak.tsv:2: 2 fields expected \(filename, label\), got 3.*\n    a.wav\tDog\tCat",
+        ),
+        (
+            "filename\tlabel\nb.wav\tDog\na.wav Dog\n",
+            r"weak.tsv:3: 2 fields expected .*, got 1 - spaces instead of tabs",
+        ),
+        ("filename\tonset\toffset\na.wav\t\n", "weak.tsv:2: 3 fields .* did an editor strip it"),
+        ("filename,label\na.wav,Dog,Cat\n", r"weak.tsv:2: 2 fields expected .*, got 3 - a comma inside a cell\? quote"),
+        ("filename,label\na.wav\n", "weak.tsv:2: 2 fields expected .*, got 1 - is a separator missing"),
+        ('filename,label\nb.wav,Cat\na.wav,"Dog\n', "weak.tsv:3: the quotes do not match"),
+        ('filename,label\na.wav,"Dog"x\n', r'weak.tsv:2: the quotes do not match[^\n]*\n    a.wav,"Dog"x'),
+    ],
+)
 def test_broken_tables(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         table(tmp_path, content)
@@ -140,18 +151,25 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_table(tmp_path / "nowhere.tsv")
 
 
-@pytest.mark.parametrize(("header", "message"), [
-    ("filename\tevent_label", r"weak.tsv:1: no column 'event_labels' .* is 'event_label' meant to be 'event_labels'\?"),
-    ("Filename\tevent_labels", "no column 'filename' .* is 'Filename' meant to be 'filename'"),
-    ("a.wav\tDog", r"no column 'filename' \(the columns are: a.wav, Dog\) - is the first line a header\?"),
-    ("filename\tevent_labels\tonest\toffset", "unknown column 'onest' - did you mean 'onset'"),
-    ("filename\tevent_labels\tknown_class", "unknown column 'known_class' - did you mean 'known_classes'"),
-])
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (
+            "filename\tevent_label",
+            r"weak.tsv:1: no column 'event_labels' .* is 'event_label' meant to be 'event_labels'\?",
+        ),
+        ("Filename\tevent_labels", "no column 'filename' .* is 'Filename' meant to be 'filename'"),
+        ("a.wav\tDog", r"no column 'filename' \(the columns are: a.wav, Dog\) - is the first line a header\?"),
+        ("filename\tevent_labels\tonest\toffset", "unknown column 'onest' - did you mean 'onset'"),
+        ("filename\tevent_labels\tknown_class", "unknown column 'known_class' - did you mean 'known_classes'"),
+    ],
+)
 def test_wrong_headers_show_what_is_expected(tmp_path: Path, header: str, message: str) -> None:
     read = table(tmp_path, f"{header}\n")
     with pytest.raises(ValueError, match=message) as caught:
-        check_columns(read, required=("filename", "event_labels"), optional=("onset", "offset", "known_classes"),
-                      example=EXAMPLE)
+        check_columns(
+            read, required=("filename", "event_labels"), optional=("onset", "offset", "known_classes"), example=EXAMPLE
+        )
     assert str(caught.value).endswith("Expected, for instance:\n    filename\tevent_labels\n    a.wav\tDog,Cat")
 
 

@@ -51,7 +51,11 @@ def test_a_folder_and_its_table_agree_on_labels(tmp_path: Path) -> None:
         touch(tmp_path / name)
     clips = read_weak(tmp_path)
     assert {clip.filename: set(clip.labels) for clip in clips} == {
-        "Cat/a.wav": {"Cat"}, "Dog/a.wav": {"Dog"}, "Dog/deep/b.FLAC": {"Dog"}, "_none/c.wav": set()}
+        "Cat/a.wav": {"Cat"},
+        "Dog/a.wav": {"Dog"},
+        "Dog/deep/b.FLAC": {"Dog"},
+        "_none/c.wav": set(),
+    }
     assert all((tmp_path / clip.filename).is_file() for clip in clips)
     assert {clip.known for clip in clips} == {None}
 
@@ -60,39 +64,58 @@ def test_a_folder_and_its_table_agree_on_labels(tmp_path: Path) -> None:
 
 
 def test_every_column(tmp_path: Path) -> None:
-    clips = read(tmp_path, "filename\tonset\toffset\tevent_labels\tknown_classes\tsplit\tpatient\n"
-                 f'./day\\1.wav\t60\t70.5\t"{HORN}",Car\tCar,"{HORN}",Bus\ttrain\tP7\n'
-                 "b.wav\t\t\t\t\ttest\tP8\n")
+    clips = read(
+        tmp_path,
+        "filename\tonset\toffset\tevent_labels\tknown_classes\tsplit\tpatient\n"
+        f'./day\\1.wav\t60\t70.5\t"{HORN}",Car\tCar,"{HORN}",Bus\ttrain\tP7\n'
+        "b.wav\t\t\t\t\ttest\tP8\n",
+    )
     where = (tmp_path / "weak.tsv").as_posix()
     assert clips == [
-        WeakClip("day/1.wav", frozenset({HORN, "Car"}), frozenset({"Car", HORN, "Bus"}), 60.0, 70.5,
-                 {"split": "train", "patient": "P7"}, f"{where}:2"),
+        WeakClip(
+            "day/1.wav",
+            frozenset({HORN, "Car"}),
+            frozenset({"Car", HORN, "Bus"}),
+            60.0,
+            70.5,
+            {"split": "train", "patient": "P7"},
+            f"{where}:2",
+        ),
         WeakClip("b.wav", frozenset(), None, None, None, {"split": "test", "patient": "P8"}, f"{where}:3"),
     ]
 
 
-@pytest.mark.parametrize(("name", "content"), [
-    ("w.tsv", f'filename\tevent_labels\na.wav\t"{HORN}",Car\n'),
-    ("w.csv", f'filename,event_labels\na.wav,"""{HORN}"",Car"\n'),
-    ("w.tsv", f"filename\tlabel\na.wav\t{HORN}\na.wav\tCar\n"),
-    ("w.csv", f'filename,label\na.wav,"{HORN}"\na.wav,Car\n'),
-])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("w.tsv", f'filename\tevent_labels\na.wav\t"{HORN}",Car\n'),
+        ("w.csv", f'filename,event_labels\na.wav,"""{HORN}"",Car"\n'),
+        ("w.tsv", f"filename\tlabel\na.wav\t{HORN}\na.wav\tCar\n"),
+        ("w.csv", f'filename,label\na.wav,"{HORN}"\na.wav,Car\n'),
+    ],
+)
 def test_a_comma_inside_a_class_name_survives(tmp_path: Path, name: str, content: str) -> None:
-    clip, = read(tmp_path, content, name=name)
+    (clip,) = read(tmp_path, content, name=name)
     assert clip.labels == {HORN, "Car"}
 
 
 def test_spans_of_one_file_are_clips_of_their_own(tmp_path: Path) -> None:
-    clips = read(tmp_path, "filename\tlabel\tonset\toffset\n"
-                 "a.wav\tDog\t0\t10\na.wav\tCat\t10\t20\na.wav\tCat\t0\t10.0\n")
+    clips = read(
+        tmp_path, "filename\tlabel\tonset\toffset\na.wav\tDog\t0\t10\na.wav\tCat\t10\t20\na.wav\tCat\t0\t10.0\n"
+    )
     assert [(clip.onset, clip.offset, clip.labels) for clip in clips] == [
-        (0.0, 10.0, frozenset({"Dog", "Cat"})), (10.0, 20.0, frozenset({"Cat"}))]
+        (0.0, 10.0, frozenset({"Dog", "Cat"})),
+        (10.0, 20.0, frozenset({"Cat"})),
+    ]
 
 
 def test_what_united_rows_know(tmp_path: Path) -> None:
-    clips = read(tmp_path, "filename\tlabel\tknown_classes\tannotator\tpatient\n"
-                 "a.wav\tDog\tDog,Cat\tX\tP1\na.wav\tCar\tCar\tY\tP1\n"
-                 "b.wav\tDog\tDog\tX\tP2\nb.wav\tCat\t\tX\tP2\n")
+    clips = read(
+        tmp_path,
+        "filename\tlabel\tknown_classes\tannotator\tpatient\n"
+        "a.wav\tDog\tDog,Cat\tX\tP1\na.wav\tCar\tCar\tY\tP1\n"
+        "b.wav\tDog\tDog\tX\tP2\nb.wav\tCat\t\tX\tP2\n",
+    )
     # a: each listened for some classes, together for three; b: the second listened for everything.
     assert clips[0].known == frozenset({"Dog", "Cat", "Car"})
     assert clips[1].known is None
@@ -112,17 +135,20 @@ def test_classes_are_sorted_and_named_once() -> None:
     assert classes_of([]) == ()
 
 
-@pytest.mark.parametrize(("names", "pairs"), [
-    (["Dog"] * 5 + ["dog"], [("dog", "Dog")]),
-    (["dog"] * 5 + ["Dog"], [("Dog", "dog")]),
-    (["Truck horn"] * 3 + ["truck_horn"] * 2, [("truck_horn", "Truck horn")]),
-    (["Dog"] * 3 + ["dog"] * 2 + ["DOG"], [("DOG", "Dog"), ("dog", "Dog")]),
-    (["Dog"] * 10 + ["Doog"], [("Doog", "Dog")]),
-    (["Dog"] * 9 + ["Doog"], []),           # one in nine is not rare enough for a typing error
-    (["type 1"] * 50 + ["type 2"], []),     # digits are meant
-    (["Cat"] * 50 + ["Car"], []),           # two of three letters are not enough
-    ([], []),
-])
+@pytest.mark.parametrize(
+    ("names", "pairs"),
+    [
+        (["Dog"] * 5 + ["dog"], [("dog", "Dog")]),
+        (["dog"] * 5 + ["Dog"], [("Dog", "dog")]),
+        (["Truck horn"] * 3 + ["truck_horn"] * 2, [("truck_horn", "Truck horn")]),
+        (["Dog"] * 3 + ["dog"] * 2 + ["DOG"], [("DOG", "Dog"), ("dog", "Dog")]),
+        (["Dog"] * 10 + ["Doog"], [("Doog", "Dog")]),
+        (["Dog"] * 9 + ["Doog"], []),  # one in nine is not rare enough for a typing error
+        (["type 1"] * 50 + ["type 2"], []),  # digits are meant
+        (["Cat"] * 50 + ["Car"], []),  # two of three letters are not enough
+        ([], []),
+    ],
+)
 def test_likely_misspellings(names: list[str], pairs: list[tuple[str, str]]) -> None:
     assert similar_classes(tagged(*names)) == pairs
 
@@ -130,28 +156,38 @@ def test_likely_misspellings(names: list[str], pairs: list[tuple[str, str]]) -> 
 # Wrong input
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ("filename\tevent_labels\na.wav\tDog\na.wav\tCat\n", r"weak.tsv:3: a.wav was already tagged at .*weak.tsv:2 - one"),
-    ("filename\tevent_labels\na.wav\tDog\n./a.wav\tDog\n", r"weak.tsv:3: a.wav was already .*\n    ./a.wav\tDog"),
-    ("filename\tevent_labels\n\tDog\n", "weak.tsv:2: the filename is empty"),
-    ("filename\tevent_labels\na.wav\tDog,\n", "weak.tsv:2: a label is empty"),
-    ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t3\t1\n", "weak.tsv:2: onset 3 is after offset 1 - are"),
-    ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t3\t3\n", "weak.tsv:2: the span from 3 to 3 s is empty"),
-    ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t1,5\t3\n", "weak.tsv:2: onset must .* decimal comma"),
-    ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t3\t\n", "weak.tsv:2: onset is given but offset is empty"),
-    ("filename\tevent_labels\tonset\na.wav\tDog\t3\n", "weak.tsv:2: onset is given but offset is empty"),
-    ("filename\tevent_labels\tknown_classes\na.wav\tDog\tCat,Bus\n",
-     r"weak.tsv:2: label 'Dog' is not among the row's known_classes \(Bus, Cat\)"),
-    ("filename\tevent_labels\tlabel\n", "weak.tsv:1: labels must stand in one column, got both"),
-    ("filename\tonset\toffset\tevent_label\n", "weak.tsv:1: onset, offset and event_label mark events"),
-    ("filename\tevent_label\n", "is 'event_label' meant to be 'event_labels'"),
-    ("filename\tlabels\n", "is 'labels' meant to be 'event_labels'"),
-    ("a.wav\tDog\n", r"no column 'filename' .* for instance:\n    filename\tevent_labels\n    a.wav\tDog,Cat"),
-    ("file\tlabel\n", r"no column 'filename' .* is 'file' meant .*\n    filename\tlabel\n    a.wav\tDog"),
-    ("filename\tlabel\na.wav\tDog\na.wav\t\n", "weak.tsv:3: a.wav has a row without a label .* see .*weak.tsv:2"),
-    ("filename\tlabel\na.wav\tDog\nb.wav\tCat\nc.wav\tDog,Cat\n",
-     "weak.tsv:4: the label 'Dog,Cat' is a list of other labels"),
-])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "filename\tevent_labels\na.wav\tDog\na.wav\tCat\n",
+            r"weak.tsv:3: a.wav was already tagged at .*weak.tsv:2 - one",
+        ),
+        ("filename\tevent_labels\na.wav\tDog\n./a.wav\tDog\n", r"weak.tsv:3: a.wav was already .*\n    ./a.wav\tDog"),
+        ("filename\tevent_labels\n\tDog\n", "weak.tsv:2: the filename is empty"),
+        ("filename\tevent_labels\na.wav\tDog,\n", "weak.tsv:2: a label is empty"),
+        ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t3\t1\n", "weak.tsv:2: onset 3 is after offset 1 - are"),
+        ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t3\t3\n", "weak.tsv:2: the span from 3 to 3 s is empty"),
+        ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t1,5\t3\n", "weak.tsv:2: onset must .* decimal comma"),
+        ("filename\tevent_labels\tonset\toffset\na.wav\tDog\t3\t\n", "weak.tsv:2: onset is given but offset is empty"),
+        ("filename\tevent_labels\tonset\na.wav\tDog\t3\n", "weak.tsv:2: onset is given but offset is empty"),
+        (
+            "filename\tevent_labels\tknown_classes\na.wav\tDog\tCat,Bus\n",
+            r"weak.tsv:2: label 'Dog' is not among the row's known_classes \(Bus, Cat\)",
+        ),
+        ("filename\tevent_labels\tlabel\n", "weak.tsv:1: labels must stand in one column, got both"),
+        ("filename\tonset\toffset\tevent_label\n", "weak.tsv:1: onset, offset and event_label mark events"),
+        ("filename\tevent_label\n", "is 'event_label' meant to be 'event_labels'"),
+        ("filename\tlabels\n", "is 'labels' meant to be 'event_labels'"),
+        ("a.wav\tDog\n", r"no column 'filename' .* for instance:\n    filename\tevent_labels\n    a.wav\tDog,Cat"),
+        ("file\tlabel\n", r"no column 'filename' .* is 'file' meant .*\n    filename\tlabel\n    a.wav\tDog"),
+        ("filename\tlabel\na.wav\tDog\na.wav\t\n", "weak.tsv:3: a.wav has a row without a label .* see .*weak.tsv:2"),
+        (
+            "filename\tlabel\na.wav\tDog\nb.wav\tCat\nc.wav\tDog,Cat\n",
+            "weak.tsv:4: the label 'Dog,Cat' is a list of other labels",
+        ),
+    ],
+)
 def test_broken_tables(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read(tmp_path, content)

@@ -25,8 +25,12 @@ def arrays(counts: Counts) -> list[list[int]]:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_compatible_figures_are_sed_evals_own(case: Case) -> None:
-    counts = clip_counts(tags_from_events(as_events(case.reference)), tags_from_events(as_events(case.predicted)),
-                         classes=labels(case), compatible="sed_eval")
+    counts = clip_counts(
+        tags_from_events(as_events(case.reference)),
+        tags_from_events(as_events(case.predicted)),
+        classes=labels(case),
+        compatible="sed_eval",
+    )
     assert_as_the_tool_says(counts, tool_figures()[case.name]["clip"])
 
 

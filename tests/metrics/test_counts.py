@@ -8,8 +8,15 @@ import pytest
 from earmark.metrics.counts import Counts
 
 
-def counts_of(*, tp: list[int], fp: list[int], fn: list[int], level: str = "event", substitutions: int = 0,
-              compatible: str | None = None) -> Counts:
+def counts_of(
+    *,
+    tp: list[int],
+    fp: list[int],
+    fn: list[int],
+    level: str = "event",
+    substitutions: int = 0,
+    compatible: str | None = None,
+) -> Counts:
     classes = tuple(f"class {number}" for number in range(len(tp)))
     return Counts(level, classes, np.array(tp), np.array(fp), np.array(fn), substitutions, compatible)
 

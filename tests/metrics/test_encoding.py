@@ -25,8 +25,9 @@ def test_tables_hold_the_lists_row_by_row() -> None:
 
 
 def test_two_spellings_of_a_name_are_one() -> None:
-    reference, predicted, left_out = event_tables({DECOMPOSED: [Event(0, 1, "Tu\u0308r")]},
-                                                  {COMPOSED: [Event(0, 1, "T\u00fcr")]})
+    reference, predicted, left_out = event_tables(
+        {DECOMPOSED: [Event(0, 1, "Tu\u0308r")]}, {COMPOSED: [Event(0, 1, "T\u00fcr")]}
+    )
     assert left_out.ignored_files == ()
     assert reference.files == (COMPOSED,)
     assert reference.classes == ("T\u00fcr",)

@@ -19,9 +19,11 @@ def test_the_three_levels_are_those_of_the_three_functions() -> None:
         case = clips_case(seed)
         reference, predicted = as_events(case.reference), as_events(case.predicted)
         result = evaluate(reference, predicted, zero_length="keep")
-        pairs = [(result.event, event_counts(reference, predicted, zero_length="keep")),
-                 (result.segment, segment_counts(reference, predicted, zero_length="keep")),
-                 (result.clip, clip_counts(tags_from_events(reference), tags_from_events(predicted)))]
+        pairs = [
+            (result.event, event_counts(reference, predicted, zero_length="keep")),
+            (result.segment, segment_counts(reference, predicted, zero_length="keep")),
+            (result.clip, clip_counts(tags_from_events(reference), tags_from_events(predicted))),
+        ]
         for counts, expected in pairs:
             assert counts.classes == expected.classes
             np.testing.assert_array_equal(counts.f1, expected.f1)
@@ -31,8 +33,12 @@ def test_the_three_levels_are_those_of_the_three_functions() -> None:
 def test_one_switch_gives_sed_evals_own_figures_at_all_levels() -> None:
     for case in cases():
         if case.offset_fraction == 0.2 and case.segment_seconds == 1.0:
-            result = evaluate(as_events(case.reference), as_events(case.predicted), compatible="sed_eval",
-                              durations=case.durations if case.durations else None)
+            result = evaluate(
+                as_events(case.reference),
+                as_events(case.predicted),
+                compatible="sed_eval",
+                durations=case.durations if case.durations else None,
+            )
             for counts in result.levels:
                 more = [result.segment.true_negatives] if counts.level == "segment" else []
                 assert_as_the_tool_says(counts, tool_figures()[case.name][counts.level], more=more)
@@ -81,8 +87,11 @@ def test_given_tags_replace_those_of_the_events() -> None:
 
 
 def test_reference_tags_may_name_clips_that_the_strong_list_does_not() -> None:
-    result = evaluate({"a": [Event(0, 1, "dog")]}, {"a": [Event(0, 1, "dog")], "b": [Event(0, 1, "dog")]},
-                      reference_tags={"a": {"dog"}, "b": {"dog"}})
+    result = evaluate(
+        {"a": [Event(0, 1, "dog")]},
+        {"a": [Event(0, 1, "dog")], "b": [Event(0, 1, "dog")]},
+        reference_tags={"a": {"dog"}, "b": {"dog"}},
+    )
     assert result.clip.true_positives.tolist() == [2]
     assert result.left_out.ignored_files == ("b",)
     assert result.left_out_tags.ignored_files == ()
@@ -103,8 +112,11 @@ def test_settings_reach_the_counting() -> None:
 
 def test_wrong_input_is_named() -> None:
     good = {"a.wav": [Event(0, 1, "dog")]}
-    with pytest.raises(ValueError, match=r"predicted must have files of the reference, got 1 others, such as 'a.flac'; "
-                                         r"the reference has 'a.wav' - another folder or extension\?"):
+    with pytest.raises(
+        ValueError,
+        match=r"predicted must have files of the reference, got 1 others, such as 'a.flac'; "
+        r"the reference has 'a.wav' - another folder or extension\?",
+    ):
         evaluate(good, {"a.flac": [Event(0, 1, "dog")]})
     with pytest.raises(ValueError, match=r"predicted_tags must have files of the reference, got 1 others, such as 'b'"):
         evaluate(good, good, predicted_tags={"b": {"dog"}})

@@ -16,8 +16,10 @@ CROWDED = [crowded_case(seed) for seed in range(500, 540)]
 
 
 def moved(lists: Lists, seconds: float) -> Lists:
-    return {name: [(onset + seconds, offset + seconds, label) for onset, offset, label in rows]
-            for name, rows in lists.items()}
+    return {
+        name: [(onset + seconds, offset + seconds, label) for onset, offset, label in rows]
+        for name, rows in lists.items()
+    }
 
 
 def shuffled(lists: Lists, rng: np.random.Generator) -> Lists:
@@ -26,17 +28,30 @@ def shuffled(lists: Lists, rng: np.random.Generator) -> Lists:
 
 
 def count(reference: Lists, predicted: Lists, *, offset_fraction: float = 0.2) -> tuple[list[list[int]], int]:
-    counts = event_counts(as_events(reference), as_events(predicted), offset_collar_fraction=offset_fraction,
-                          zero_length="keep")
+    counts = event_counts(
+        as_events(reference), as_events(predicted), offset_collar_fraction=offset_fraction, zero_length="keep"
+    )
     arrays = (counts.true_positives, counts.false_positives, counts.false_negatives)
     return [array.tolist() for array in arrays], counts.substitutions
 
 
-def one_pair(true_event: tuple[float, float], found_event: tuple[float, float], *, onset: float = 0.2,
-             offset: float = 0.2, fraction: float = 0.2, tolerance_seconds: float | None = None) -> int:
-    counts = event_counts({"a": [Event(*true_event, "dog")]}, {"a": [Event(*found_event, "dog")]},
-                          onset_collar_seconds=onset, offset_collar_seconds=offset, offset_collar_fraction=fraction,
-                          tolerance_seconds=tolerance_seconds)
+def one_pair(
+    true_event: tuple[float, float],
+    found_event: tuple[float, float],
+    *,
+    onset: float = 0.2,
+    offset: float = 0.2,
+    fraction: float = 0.2,
+    tolerance_seconds: float | None = None,
+) -> int:
+    counts = event_counts(
+        {"a": [Event(*true_event, "dog")]},
+        {"a": [Event(*found_event, "dog")]},
+        onset_collar_seconds=onset,
+        offset_collar_seconds=offset,
+        offset_collar_fraction=fraction,
+        tolerance_seconds=tolerance_seconds,
+    )
     return int(counts.true_positives.sum())
 
 
@@ -45,16 +60,23 @@ def one_pair(true_event: tuple[float, float], found_event: tuple[float, float], 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_compatible_figures_are_sed_evals_own(case: Case) -> None:
-    counts = event_counts(as_events(case.reference), as_events(case.predicted), classes=labels(case),
-                          offset_collar_fraction=case.offset_fraction, compatible="sed_eval")
+    counts = event_counts(
+        as_events(case.reference),
+        as_events(case.predicted),
+        classes=labels(case),
+        offset_collar_fraction=case.offset_fraction,
+        compatible="sed_eval",
+    )
     assert_as_the_tool_says(counts, tool_figures()[case.name]["event"])
 
 
 @pytest.mark.parametrize("case", [*CROWDED, *(clips_case(seed) for seed in range(50, 60))], ids=lambda case: case.name)
 def test_counts_are_those_of_the_slow_second_implementation(case: Case) -> None:
     counts, _ = count(case.reference, case.predicted, offset_fraction=case.offset_fraction)
-    expected = [metrics_slow.event_counts(case.reference, case.predicted, label, offset_fraction=case.offset_fraction)
-                for label in labels(case)]
+    expected = [
+        metrics_slow.event_counts(case.reference, case.predicted, label, offset_fraction=case.offset_fraction)
+        for label in labels(case)
+    ]
     assert counts == [list(column) for column in zip(*expected, strict=True)] or not expected
 
 
@@ -76,26 +98,33 @@ def test_swapping_the_sides_exchanges_false_positives_and_false_negatives() -> N
 @pytest.mark.parametrize("seconds", [0.1, 1 / 3, 86_400.123_456_7])
 def test_shifting_all_times_changes_nothing(seconds: float) -> None:
     for case in CROWDED:
-        assert count(case.reference, case.predicted) == count(moved(case.reference, seconds),
-                                                              moved(case.predicted, seconds))
+        assert count(case.reference, case.predicted) == count(
+            moved(case.reference, seconds), moved(case.predicted, seconds)
+        )
 
 
 def test_the_order_of_files_and_rows_changes_nothing(rng: np.random.Generator) -> None:
     sensitive = [case for case in cases() if case.name == "leftovers depend on the order"]
-    assert tool_figures()["the same in reverse"]["event"]["substitutions"] != (
-        tool_figures()["leftovers depend on the order"]["event"]["substitutions"])  # in the tool it does change
+    assert (
+        tool_figures()["the same in reverse"]["event"]["substitutions"]
+        != (tool_figures()["leftovers depend on the order"]["event"]["substitutions"])
+    )  # in the tool it does change
     for case in [*CROWDED, *sensitive * 5]:
-        assert count(case.reference, case.predicted) == count(shuffled(case.reference, rng),
-                                                              shuffled(case.predicted, rng))
+        assert count(case.reference, case.predicted) == count(
+            shuffled(case.reference, rng), shuffled(case.predicted, rng)
+        )
 
 
 def test_splitting_the_files_and_adding_is_all_at_once() -> None:
     for case in CROWDED:
         reference, predicted, _ = event_tables(as_events(case.reference), as_events(case.predicted))
-        parts = [count_events(*(table.rows(table.file_index % 2 == part) for table in (reference, predicted)))
-                 for part in (0, 1)]
-        np.testing.assert_array_equal(count_events(reference, predicted).true_positives,
-                                      parts[0].true_positives + parts[1].true_positives)
+        parts = [
+            count_events(*(table.rows(table.file_index % 2 == part) for table in (reference, predicted)))
+            for part in (0, 1)
+        ]
+        np.testing.assert_array_equal(
+            count_events(reference, predicted).true_positives, parts[0].true_positives + parts[1].true_positives
+        )
 
 
 def test_matched_rows_are_of_one_file_and_class_and_none_twice() -> None:

@@ -6,11 +6,20 @@ import pytest
 from earmark.metrics.event_table import EventTable, TagTable, check_line, check_same_grid, nanoseconds, one_form
 
 
-def table_of(*rows: tuple[int, int, float, float], files: tuple[str, ...] = ("a.wav", "b.wav"),
-             classes: tuple[str, ...] = ("cat", "dog")) -> EventTable:
+def table_of(
+    *rows: tuple[int, int, float, float],
+    files: tuple[str, ...] = ("a.wav", "b.wav"),
+    classes: tuple[str, ...] = ("cat", "dog"),
+) -> EventTable:
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return EventTable(files, classes, columns[0].astype(np.int64), columns[1].astype(np.int64),
-                      columns[2].astype(np.float64), columns[3].astype(np.float64))
+    return EventTable(
+        files,
+        classes,
+        columns[0].astype(np.int64),
+        columns[1].astype(np.int64),
+        columns[2].astype(np.float64),
+        columns[3].astype(np.float64),
+    )
 
 
 # Laws
@@ -48,13 +57,16 @@ def test_one_form_joins_the_two_ways_to_write_an_umlaut() -> None:
 # Wrong input
 
 
-@pytest.mark.parametrize(("onset", "offset", "message"), [
-    (5.0, 3.0, r"b.wav: 'dog': onset 5.0 is after offset 3.0 - are the columns swapped\?"),
-    (-0.5, 3.0, "b.wav: 'dog': onset must be at least 0, got -0.5"),
-    (float("nan"), 3.0, "b.wav: 'dog': onset and offset must be finite, got nan and 3.0"),
-    (1.0, float("inf"), "b.wav: 'dog': onset and offset must be finite, got 1.0 and inf"),
-    (0.0, 2e9, r"b.wav: 'dog': offset must be at most 1e\+09, got 2000000000.0 - are the times in seconds\?"),
-])
+@pytest.mark.parametrize(
+    ("onset", "offset", "message"),
+    [
+        (5.0, 3.0, r"b.wav: 'dog': onset 5.0 is after offset 3.0 - are the columns swapped\?"),
+        (-0.5, 3.0, "b.wav: 'dog': onset must be at least 0, got -0.5"),
+        (float("nan"), 3.0, "b.wav: 'dog': onset and offset must be finite, got nan and 3.0"),
+        (1.0, float("inf"), "b.wav: 'dog': onset and offset must be finite, got 1.0 and inf"),
+        (0.0, 2e9, r"b.wav: 'dog': offset must be at most 1e\+09, got 2000000000.0 - are the times in seconds\?"),
+    ],
+)
 def test_impossible_times_are_named(onset: float, offset: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         table_of((0, 0, 0.0, 1.0), (1, 1, onset, offset))

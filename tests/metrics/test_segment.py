@@ -13,8 +13,9 @@ CROWDED = [crowded_case(seed) for seed in range(600, 640)]
 
 
 def count(reference: Lists, predicted: Lists, *, segment_seconds: float = 1.0) -> SegmentCounts:
-    return segment_counts(as_events(reference), as_events(predicted), segment_seconds=segment_seconds,
-                          zero_length="keep")
+    return segment_counts(
+        as_events(reference), as_events(predicted), segment_seconds=segment_seconds, zero_length="keep"
+    )
 
 
 def arrays(counts: SegmentCounts) -> list[list[int]]:
@@ -26,16 +27,23 @@ def arrays(counts: SegmentCounts) -> list[list[int]]:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_compatible_figures_are_sed_evals_own(case: Case) -> None:
-    counts = segment_counts(as_events(case.reference), as_events(case.predicted), classes=labels(case),
-                            segment_seconds=case.segment_seconds, compatible="sed_eval",
-                            durations=case.durations if case.durations else None)
+    counts = segment_counts(
+        as_events(case.reference),
+        as_events(case.predicted),
+        classes=labels(case),
+        segment_seconds=case.segment_seconds,
+        compatible="sed_eval",
+        durations=case.durations if case.durations else None,
+    )
     assert_as_the_tool_says(counts, tool_figures()[case.name]["segment"], more=[counts.true_negatives])
 
 
 @pytest.mark.parametrize("case", [*CROWDED, *(clips_case(seed) for seed in range(60, 70))], ids=lambda case: case.name)
 def test_counts_are_those_of_the_slow_second_implementation(case: Case) -> None:
-    expected = [metrics_slow.segment_counts(case.reference, case.predicted, label, segment_seconds=case.segment_seconds)
-                for label in labels(case)]
+    expected = [
+        metrics_slow.segment_counts(case.reference, case.predicted, label, segment_seconds=case.segment_seconds)
+        for label in labels(case)
+    ]
     counts = count(case.reference, case.predicted, segment_seconds=case.segment_seconds)
     assert arrays(counts) == [list(column) for column in zip(*expected, strict=True)] or not expected
 
@@ -56,15 +64,22 @@ def test_swapping_the_sides_exchanges_false_positives_and_false_negatives() -> N
 
 def test_shifting_by_whole_segments_changes_nothing_but_true_negatives() -> None:
     for case in CROWDED:
-        moved = [{name: [(onset + 3600, offset + 3600, label) for onset, offset, label in rows]
-                  for name, rows in side.items()} for side in (case.reference, case.predicted)]
+        moved = [
+            {
+                name: [(onset + 3600, offset + 3600, label) for onset, offset, label in rows]
+                for name, rows in side.items()
+            }
+            for side in (case.reference, case.predicted)
+        ]
         assert arrays(count(moved[0], moved[1])) == arrays(count(case.reference, case.predicted))
 
 
 def test_the_order_of_rows_changes_nothing(rng: np.random.Generator) -> None:
     for case in CROWDED:
-        reference, predicted = ({name: [rows[index] for index in rng.permutation(len(rows))]
-                                 for name, rows in side.items()} for side in (case.reference, case.predicted))
+        reference, predicted = (
+            {name: [rows[index] for index in rng.permutation(len(rows))] for name, rows in side.items()}
+            for side in (case.reference, case.predicted)
+        )
         assert arrays(count(reference, predicted)) == arrays(count(case.reference, case.predicted))
 
 
@@ -72,9 +87,10 @@ def test_substitutions_are_the_smaller_kind_of_error_of_every_segment() -> None:
     for case in CROWDED:
         expected = 0
         for name in case.reference:
-            true_cells, found_cells = ({(second, label) for label in labels(case)
-                                        for second in metrics_slow.filled(side[name], label, 1.0)}
-                                       for side in (case.reference, case.predicted))
+            true_cells, found_cells = (
+                {(second, label) for label in labels(case) for second in metrics_slow.filled(side[name], label, 1.0)}
+                for side in (case.reference, case.predicted)
+            )
             missed = [second for second, _ in true_cells - found_cells]
             made_up = [second for second, _ in found_cells - true_cells]
             expected += sum(min(missed.count(second), made_up.count(second)) for second in set(missed))

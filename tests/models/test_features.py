@@ -126,8 +126,10 @@ def test_only_the_option_ties_a_frame_to_the_rest_of_its_clip() -> None:
         lowest = plain.max() - 40 * decibel
         torch.testing.assert_close(ranged, plain.clamp(min=float(lowest)))
         assert (ranged > plain).any()
-        both = LogMel(FeatureConfig(spectrum=spectrum, dynamic_range_db=40.0))(torch.cat([audio, 0.01 * audio]))
+        log_mel = LogMel(FeatureConfig(spectrum=spectrum, dynamic_range_db=40.0))
+        both = log_mel(torch.cat([audio, 0.01 * audio]))
         torch.testing.assert_close(both[0], ranged[0])  # each clip's own maximum
+        torch.testing.assert_close(both[1], log_mel(0.01 * audio)[0])
 
 
 def test_statistics_are_stored_with_the_weights_and_the_tables_are_not() -> None:

@@ -37,8 +37,9 @@ def median_filtered(probs: Sequence[float], window: int) -> list[float]:
     return filtered
 
 
-def runs_by_machine(filtered: Sequence[float], threshold: float, low: float, max_gap: Fraction,
-                    hop: Fraction) -> list[Run]:
+def runs_by_machine(
+    filtered: Sequence[float], threshold: float, low: float, max_gap: Fraction, hop: Fraction
+) -> list[Run]:
     """Walk along the frames with one open run, which joins the last finished one when the pause is short enough."""
     finished: list[Run] = []
     is_open = False
@@ -59,16 +60,25 @@ def runs_by_machine(filtered: Sequence[float], threshold: float, low: float, max
     return finished
 
 
-def decode_slowly(probs: Sequence[float], *, threshold: float, low: float, median: Fraction, max_gap: Fraction,
-                  min_event: Fraction, hop: Fraction,
-                  duration: Fraction | None) -> list[tuple[Fraction, Fraction, float]]:
+def decode_slowly(
+    probs: Sequence[float],
+    *,
+    threshold: float,
+    low: float,
+    median: Fraction,
+    max_gap: Fraction,
+    min_event: Fraction,
+    hop: Fraction,
+    duration: Fraction | None,
+) -> list[tuple[Fraction, Fraction, float]]:
     """Onset, offset and score of every event of one class."""
     kept = [prob for frame, prob in enumerate(probs) if duration is None or frame * hop < duration]
     events = []
     for run in runs_by_machine(median_filtered(kept, median_window(median, hop)), threshold, low, max_gap, hop):
-        frames = kept[run.first:run.last + 1]
+        frames = kept[run.first : run.last + 1]
         if len(frames) * hop >= min_event:
             offset = (run.last + 1) * hop
-            events.append((run.first * hop, offset if duration is None else min(offset, duration),
-                           functools.reduce(operator.add, frames) / len(frames)))  # sum() compensates from Python 3.12 on
+            # Added one by one: sum() compensates for rounding from Python 3.12 on, and differs from 3.11.
+            score = functools.reduce(operator.add, frames) / len(frames)
+            events.append((run.first * hop, offset if duration is None else min(offset, duration), score))
     return events

@@ -56,34 +56,72 @@ def named_cases() -> list[Case]:
         Case("nothing at all", {"a": []}, {"a": []}),
         Case("class missed", {"a": [(0.5, 1.5, dog), (3.0, 4.0, horn)]}, {"a": [(0.5, 1.5, dog)]}),
         Case("class made up", {"a": [(0.5, 1.5, dog)]}, {"a": [(0.5, 1.5, dog), (3.0, 4.0, horn)]}),
-        Case("false alarms in a clip without events", {"a": [], "b": [(1.0, 2.0, dog)]},
-             {"a": [(0.0, 1.0, dog), (4.0, 5.0, speech)], "b": [(1.0, 2.0, dog)]}),
-        Case("classes exchanged", {"a": [(1.0, 2.0, dog), (1.1, 2.1, horn), (5.0, 6.0, speech)]},
-             {"a": [(1.0, 2.0, horn), (1.1, 2.0, speech), (5.1, 6.0, siren)]}),
-        Case("exactly one collar apart", {"a": [(onset, onset + 1.0, dog) for onset in grid]},
-             {"a": [(onset + 0.2, onset + 1.0, dog) for onset in grid]}),
-        Case("long events, larger offset collar", {"a": [(0.0, 10.0, dog), (0.0, 8.0, horn), (1.0, 2.0, speech)]},
-             {"a": [(0.1, 8.5, dog), (0.2, 9.7, horn), (1.0, 2.3, speech)]}),
-        Case("half of the length", {"a": [(0.0, 10.0, dog), (0.0, 2.0, horn)]},
-             {"a": [(0.1, 5.5, dog), (0.2, 3.1, horn)]}, offset_fraction=0.5),
-        Case("zero length", {"a": [(0.0, 0.0, dog), (1.5, 1.5, horn), (3.0, 3.0, speech), (4.0, 5.0, siren)]},
-             {"a": [(0.0, 0.1, dog), (1.5, 1.5, horn), (3.0, 3.0, speech), (4.0, 4.0, siren)]}),
-        Case("floating-point noise on segment borders",
-             {"a": [(0.0, 3.0000000000000004, dog), (0.1 * 3, 1.1 + 2.2, horn)]},
-             {"a": [(0.0, 3.0, dog), (0.3, 3.3, horn)]}),
-        Case("same-class overlap and touch", {"a": [(0.0, 2.0, dog), (1.0, 3.0, dog), (3.0, 4.0, dog)]},
-             {"a": [(0.0, 4.0, dog), (0.1, 1.9, dog), (0.9, 3.1, dog)]}),
-        Case("chain that first come, first served gets wrong",
-             {"a": [(1.0, 2.0, dog), (1.15, 2.15, dog), (1.3, 2.3, dog), (1.45, 2.45, dog)]},
-             {"a": [(1.15, 2.1, dog), (1.3, 2.3, dog), (0.95, 2.0, dog), (1.6, 2.6, dog)]}),
+        Case(
+            "false alarms in a clip without events",
+            {"a": [], "b": [(1.0, 2.0, dog)]},
+            {"a": [(0.0, 1.0, dog), (4.0, 5.0, speech)], "b": [(1.0, 2.0, dog)]},
+        ),
+        Case(
+            "classes exchanged",
+            {"a": [(1.0, 2.0, dog), (1.1, 2.1, horn), (5.0, 6.0, speech)]},
+            {"a": [(1.0, 2.0, horn), (1.1, 2.0, speech), (5.1, 6.0, siren)]},
+        ),
+        Case(
+            "exactly one collar apart",
+            {"a": [(onset, onset + 1.0, dog) for onset in grid]},
+            {"a": [(onset + 0.2, onset + 1.0, dog) for onset in grid]},
+        ),
+        Case(
+            "long events, larger offset collar",
+            {"a": [(0.0, 10.0, dog), (0.0, 8.0, horn), (1.0, 2.0, speech)]},
+            {"a": [(0.1, 8.5, dog), (0.2, 9.7, horn), (1.0, 2.3, speech)]},
+        ),
+        Case(
+            "half of the length",
+            {"a": [(0.0, 10.0, dog), (0.0, 2.0, horn)]},
+            {"a": [(0.1, 5.5, dog), (0.2, 3.1, horn)]},
+            offset_fraction=0.5,
+        ),
+        Case(
+            "zero length",
+            {"a": [(0.0, 0.0, dog), (1.5, 1.5, horn), (3.0, 3.0, speech), (4.0, 5.0, siren)]},
+            {"a": [(0.0, 0.1, dog), (1.5, 1.5, horn), (3.0, 3.0, speech), (4.0, 4.0, siren)]},
+        ),
+        Case(
+            "floating-point noise on segment borders",
+            {"a": [(0.0, 3.0000000000000004, dog), (0.1 * 3, 1.1 + 2.2, horn)]},
+            {"a": [(0.0, 3.0, dog), (0.3, 3.3, horn)]},
+        ),
+        Case(
+            "same-class overlap and touch",
+            {"a": [(0.0, 2.0, dog), (1.0, 3.0, dog), (3.0, 4.0, dog)]},
+            {"a": [(0.0, 4.0, dog), (0.1, 1.9, dog), (0.9, 3.1, dog)]},
+        ),
+        Case(
+            "chain that first come, first served gets wrong",
+            {"a": [(1.0, 2.0, dog), (1.15, 2.15, dog), (1.3, 2.3, dog), (1.45, 2.45, dog)]},
+            {"a": [(1.15, 2.1, dog), (1.3, 2.3, dog), (0.95, 2.0, dog), (1.6, 2.6, dog)]},
+        ),
         Case("leftovers depend on the order", {"a": _sharing_rows()[0]}, {"a": _sharing_rows()[1]}),
         Case("the same in reverse", {"a": _sharing_rows()[0][::-1]}, {"a": _sharing_rows()[1][::-1]}),
-        Case("durations", {"a": [(0.5, 9.9, dog), (9.0, 12.0, horn)], "b": []},
-             {"a": [(1.2, 3.4, dog), (11.0, 12.5, horn)], "b": [(0.0, 0.4, dog)]}, durations={"a": 10.0, "b": 7.3}),
-        Case("floating-point noise on short segments", {"a": [(0.0, 1.1 + 2.2, dog), (0.1 * 3, 0.7 + 0.1, horn)]},
-             {"a": [(0.0, 3.3, dog), (0.3, 0.8, horn)]}, segment_seconds=0.1),
-        Case("segments of 0.1 s", {"a": [(0.3, 0.9, dog), (0.7, 1.1, horn)]}, {"a": [(0.2, 0.6, dog), (0.8, 1.2, dog)]},
-             segment_seconds=0.1),
+        Case(
+            "durations",
+            {"a": [(0.5, 9.9, dog), (9.0, 12.0, horn)], "b": []},
+            {"a": [(1.2, 3.4, dog), (11.0, 12.5, horn)], "b": [(0.0, 0.4, dog)]},
+            durations={"a": 10.0, "b": 7.3},
+        ),
+        Case(
+            "floating-point noise on short segments",
+            {"a": [(0.0, 1.1 + 2.2, dog), (0.1 * 3, 0.7 + 0.1, horn)]},
+            {"a": [(0.0, 3.3, dog), (0.3, 0.8, horn)]},
+            segment_seconds=0.1,
+        ),
+        Case(
+            "segments of 0.1 s",
+            {"a": [(0.3, 0.9, dog), (0.7, 1.1, horn)]},
+            {"a": [(0.2, 0.6, dog), (0.8, 1.2, dog)]},
+            segment_seconds=0.1,
+        ),
     ]
 
 
@@ -91,8 +129,10 @@ def _sharing_rows() -> tuple[list[Row], list[Row]]:
     """Four predictions compete for three horns; whether the one left over is a substitution for the dog beside them
     depends on who is served first."""
     dog, horn, *_ = CLASSES
-    return ([(1.6, 1.9, horn), (1.5, 1.8, horn), (1.2, 1.5, horn), (1.4, 1.7, dog)],
-            [(1.3, 1.6, horn), (1.6, 1.9, horn), (1.4, 1.7, horn), (1.6, 1.9, horn)])
+    return (
+        [(1.6, 1.9, horn), (1.5, 1.8, horn), (1.2, 1.5, horn), (1.4, 1.7, dog)],
+        [(1.3, 1.6, horn), (1.6, 1.9, horn), (1.4, 1.7, horn), (1.6, 1.9, horn)],
+    )
 
 
 def crowded_case(seed: int) -> Case:
@@ -109,8 +149,13 @@ def crowded_case(seed: int) -> Case:
         found += [_event(draw, span, n_classes) for _ in range(int(draw() * 6))]
         reference[f"{number}.wav"] = rows
         predicted[f"{number}.wav"] = sorted(found, key=lambda row: row[2]) if draw() < 0.5 else found
-    return Case(f"crowded {seed}", reference, predicted, offset_fraction=0.2 if draw() < 0.7 else 0.5,
-                segment_seconds=1.0 if draw() < 0.7 else 0.25)
+    return Case(
+        f"crowded {seed}",
+        reference,
+        predicted,
+        offset_fraction=0.2 if draw() < 0.7 else 0.5,
+        segment_seconds=1.0 if draw() < 0.7 else 0.25,
+    )
 
 
 def clips_case(seed: int) -> Case:

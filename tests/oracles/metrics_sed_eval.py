@@ -38,7 +38,8 @@ def main() -> None:
 def event(case: Case) -> Figures:
     """Event-based figures."""
     metrics = importlib.import_module("sed_eval").sound_event.EventBasedMetrics(
-        event_label_list=labels(case), t_collar=0.2, percentage_of_length=case.offset_fraction)
+        event_label_list=labels(case), t_collar=0.2, percentage_of_length=case.offset_fraction
+    )
     for name in case.reference:
         metrics.evaluate(_container(name, case.reference[name]), _container(name, case.predicted[name]))
     counts = {label: [one["Nref"], one["Nsys"], one["Ntp"]] for label, one in metrics.class_wise.items()}
@@ -48,10 +49,14 @@ def event(case: Case) -> Figures:
 def segment(case: Case) -> Figures:
     """Segment-based figures."""
     metrics = importlib.import_module("sed_eval").sound_event.SegmentBasedMetrics(
-        event_label_list=labels(case), time_resolution=case.segment_seconds)
+        event_label_list=labels(case), time_resolution=case.segment_seconds
+    )
     for name in case.reference:
-        metrics.evaluate(_container(name, case.reference[name]), _container(name, case.predicted[name]),
-                         evaluated_length_seconds=case.durations.get(name))
+        metrics.evaluate(
+            _container(name, case.reference[name]),
+            _container(name, case.predicted[name]),
+            evaluated_length_seconds=case.durations.get(name),
+        )
     counts = {label: [one["Nref"], one["Nsys"], one["Ntp"], one["Ntn"]] for label, one in metrics.class_wise.items()}
     return _figures(metrics.results(), counts, substitutions=metrics.overall["S"])
 
@@ -59,8 +64,14 @@ def segment(case: Case) -> Figures:
 def clip(case: Case) -> Figures:
     """Clip-level figures, with the classes of the events as tags."""
     metrics = importlib.import_module("sed_eval").audio_tag.AudioTaggingMetrics(tags=labels(case))
-    metrics.evaluate(*(_metadata([{"filename": name, "tags": sorted({label for *_, label in rows})}
-                                  for name, rows in side.items()]) for side in (case.reference, case.predicted)))
+    metrics.evaluate(
+        *(
+            _metadata(
+                [{"filename": name, "tags": sorted({label for *_, label in rows})} for name, rows in side.items()]
+            )
+            for side in (case.reference, case.predicted)
+        )
+    )
     counts = {label: [one["Nref"], one["Nsys"], one["Ntp"]] for label, one in metrics.tag_wise.items()}
     return _figures(metrics.results(), counts, substitutions=None)
 
@@ -68,12 +79,15 @@ def clip(case: Case) -> Figures:
 def _figures(results: Figures, counts: dict[str, list[float]], *, substitutions: float | None) -> Figures:
     """The tool's results, reordered but not touched."""
     names = ("precision", "recall", "f_measure")
-    classes = {label: [*(int(count) for count in counts[label]), *_numbers(one["f_measure"][name] for name in names)]
-               for label, one in results["class_wise"].items()}
+    classes = {
+        label: [*(int(count) for count in counts[label]), *_numbers(one["f_measure"][name] for name in names)]
+        for label, one in results["class_wise"].items()
+    }
     figures: Figures = {
         "classes": classes,
         "macro": _numbers(results["class_wise_average"]["f_measure"].get(name) for name in names),
-        "micro": _numbers(results["overall"]["f_measure"][name] for name in names)}
+        "micro": _numbers(results["overall"]["f_measure"][name] for name in names),
+    }
     if substitutions is not None:
         figures["substitutions"] = int(substitutions)
         figures["error_rate"] = _numbers([results["overall"]["error_rate"]["error_rate"]])[0]
@@ -87,8 +101,9 @@ def _numbers(values: Iterable[float | None]) -> list[float | None]:
 
 def _container(name: str, rows: list[Row]) -> Any:
     """One file's events as the tool wants them."""
-    return _metadata([{"filename": name, "onset": onset, "offset": offset, "event_label": label}
-                      for onset, offset, label in rows])
+    return _metadata(
+        [{"filename": name, "onset": onset, "offset": offset, "event_label": label} for onset, offset, label in rows]
+    )
 
 
 def _metadata(items: list[Figures]) -> Any:

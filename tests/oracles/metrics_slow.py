@@ -27,8 +27,9 @@ def segment_counts(reference: Lists, predicted: Lists, label: str, *, segment_se
     """Segment-based counts of one class, from the set of segments that each side fills."""
     hits = wrong = missed = 0
     for name in reference:
-        true_segments, found_segments = (filled(rows, label, segment_seconds)
-                                         for rows in (reference[name], predicted.get(name, [])))
+        true_segments, found_segments = (
+            filled(rows, label, segment_seconds) for rows in (reference[name], predicted.get(name, []))
+        )
         hits += len(true_segments & found_segments)
         wrong += len(found_segments - true_segments)
         missed += len(true_segments - found_segments)
@@ -37,8 +38,10 @@ def segment_counts(reference: Lists, predicted: Lists, label: str, *, segment_se
 
 def clip_counts(reference: Lists, predicted: Lists, label: str) -> Triple:
     """Clip-level counts of one class."""
-    both = [(any(row[2] == label for row in reference[name]), any(row[2] == label for row in predicted.get(name, [])))
-            for name in reference]
+    both = [
+        (any(row[2] == label for row in reference[name]), any(row[2] == label for row in predicted.get(name, [])))
+        for name in reference
+    ]
     return both.count((True, True)), both.count((False, True)), both.count((True, False))
 
 
@@ -62,8 +65,10 @@ def most_pairs_by_trying(may_pair: Sequence[Sequence[bool]]) -> int:
     """The same by trying every assignment; for a handful of items."""
     n_columns = max((len(row) for row in may_pair), default=0)
     places = [*range(n_columns), *[-1] * len(may_pair)]  # -1: this row gets nothing
-    return max(sum(column >= 0 and may_pair[row][column] for row, column in enumerate(choice))
-               for choice in permutations(places, len(may_pair)))
+    return max(
+        sum(column >= 0 and may_pair[row][column] for row, column in enumerate(choice))
+        for choice in permutations(places, len(may_pair))
+    )
 
 
 def _decimal(seconds: float) -> Fraction:
@@ -87,6 +92,5 @@ def filled(rows: Sequence[Row], label: str, segment_seconds: float) -> set[int]:
             # Where start and stop are one moment, these two conditions hold in the middle of a segment alone.
             start, stop = _decimal(onset), _decimal(offset)
             segments = range(int(start / length), int(stop / length) + 1)
-            filled |= {number for number in segments
-                       if start < (number + 1) * length and stop > number * length}
+            filled |= {number for number in segments if start < (number + 1) * length and stop > number * length}
     return filled

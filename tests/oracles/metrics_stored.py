@@ -36,9 +36,9 @@ def assert_as_the_tool_says(counts: Counts, tool: dict[str, Any], *, more: Seque
     for index, label in enumerate(counts.classes):
         arrays = (counts.n_reference, counts.n_predicted, counts.true_positives, *more)
         expected = tool["classes"][label]
-        assert [int(array[index]) for array in arrays] == expected[:len(arrays)], label
+        assert [int(array[index]) for array in arrays] == expected[: len(arrays)], label
         scores = Scores(float(counts.precision[index]), float(counts.recall[index]), float(counts.f1[index]))
-        assert_scores(scores, expected[len(arrays):])
+        assert_scores(scores, expected[len(arrays) :])
     assert_scores(counts.macro, tool["macro"])
     assert_scores(counts.micro, tool["micro"])
     if "substitutions" in tool:

@@ -40,8 +40,15 @@ def test_saving_twice_writes_the_same_bytes_and_no_version(tmp_path: Path) -> No
 
 def test_the_users_own_settings_neither_show_nor_change() -> None:
     plain = canvas.png_bytes(simple_figure())
-    with matplotlib.rc_context({"font.size": 30.0, "axes.facecolor": "red", "savefig.facecolor": "green",
-                                "savefig.bbox": "tight", "text.color": "yellow"}):
+    with matplotlib.rc_context(
+        {
+            "font.size": 30.0,
+            "axes.facecolor": "red",
+            "savefig.facecolor": "green",
+            "savefig.bbox": "tight",
+            "text.color": "yellow",
+        }
+    ):
         assert canvas.png_bytes(simple_figure()) == plain
         assert matplotlib.rcParams["font.size"] == 30.0
 
@@ -55,8 +62,13 @@ plots.png_bytes(plots.comparison_figure(scores={"power": {"event F1": 0.7}}))
 assert "matplotlib.pyplot" not in sys.modules
 """
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    done = subprocess.run([sys.executable, "-c", program], env={**environment, "MPLBACKEND": "tkagg"},
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment, "MPLBACKEND": "tkagg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -99,12 +111,12 @@ def test_a_letter_the_font_lacks_becomes_one_square() -> None:
 
 def test_shortening_keeps_both_ends() -> None:
     assert canvas.shortened("abcdefghij", n_letters=10) == "abcdefghij"
-    assert canvas.shortened("abcdefghijk", n_letters=10) == "abcde…hijk"      # 5 + 1 + 4
+    assert canvas.shortened("abcdefghijk", n_letters=10) == "abcde…hijk"  # 5 + 1 + 4
 
 
 def test_a_figure_has_the_stated_size() -> None:
     header = canvas.png_bytes(simple_figure())[16:24]
-    assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (450, 300)      # 3 x 2 inch, 150
+    assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (450, 300)  # 3 x 2 inch, 150
 
 
 def test_a_legend_shows_names_that_begin_with_an_underscore() -> None:

@@ -12,8 +12,12 @@ from earmark.report.correlation import ranks, spearman
 
 def ranks_by_counting(values: np.ndarray) -> np.ndarray:
     """One plus how many are smaller, plus half of the others that are equal."""
-    return np.array([1 + sum(other < value for other in values) + (sum(other == value for other in values) - 1) / 2
-                     for value in values])
+    return np.array(
+        [
+            1 + sum(other < value for other in values) + (sum(other == value for other in values) - 1) / 2
+            for value in values
+        ]
+    )
 
 
 # laws
@@ -39,7 +43,7 @@ def test_only_the_order_counts_and_turning_it_round_changes_the_sign(rng: np.ran
 
 
 def test_ties_share_their_places() -> None:
-    assert ranks([10, 20, 20, 20, 5]).tolist() == [2, 4, 4, 4, 1]      # places 3, 4, 5 -> 4
+    assert ranks([10, 20, 20, 20, 5]).tolist() == [2, 4, 4, 4, 1]  # places 3, 4, 5 -> 4
 
 
 def test_five_items_by_the_textbook_formula() -> None:

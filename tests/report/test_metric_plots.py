@@ -33,7 +33,7 @@ def row_names(figure: Figure) -> list[str]:
 
 def dots(figure: Figure, system: str) -> list[float]:
     """Values of one system from top to bottom."""
-    line, = [line for line in figure.axes[0].lines if line.get_gid() == f"score {system}"]
+    (line,) = [line for line in figure.axes[0].lines if line.get_gid() == f"score {system}"]
     return np.asarray(line.get_xdata()).tolist()
 
 
@@ -71,15 +71,16 @@ def test_values_are_written_and_the_best_is_bold() -> None:
 
 
 def test_a_missing_figure_is_a_dash() -> None:
-    axes = comparison_figure(scores={"power": {"event F1": 0.5}, "max": {"clip F1": 0.4}, "mine": {"clip F1": np.nan}}
-                             ).axes
+    axes = comparison_figure(
+        scores={"power": {"event F1": 0.5}, "max": {"clip F1": 0.4}, "mine": {"clip F1": np.nan}}
+    ).axes
     assert [text.get_text() for text in axes[0].texts] == ["0.500", "–", "–"]
     assert [text.get_text() for text in axes[1].texts] == ["–", "0.400", "–"]
 
 
 def test_intervals_are_drawn_where_given_and_the_value_stands_behind_them() -> None:
     axes = comparison_figure(scores=SCORES, intervals={"power": {"event F1": (0.7, 0.78)}}).axes
-    line, = [line for line in axes[0].lines if line.get_gid() == "interval power"]
+    (line,) = [line for line in axes[0].lines if line.get_gid() == "interval power"]
     assert np.asarray(line.get_xdata()).tolist() == [0.7, 0.78]
     assert [getattr(text, "xy", None) for text in axes[0].texts] == [(0.78, 0), (0.7, 1)]
     assert not [line for line in axes[1].lines if str(line.get_gid()).startswith("interval")]
@@ -96,8 +97,9 @@ def test_a_class_without_events_says_so_and_comes_last() -> None:
 
 
 def test_the_metric_is_named_below() -> None:
-    figure = metrics_by_class_figure(classes=["hum"], mean_durations_seconds=np.ones(1),
-                                     scores={"power": np.ones(1)}, metric="segment F1")
+    figure = metrics_by_class_figure(
+        classes=["hum"], mean_durations_seconds=np.ones(1), scores={"power": np.ones(1)}, metric="segment F1"
+    )
     assert figure.axes[0].get_xlabel() == "segment F1"
 
 

@@ -50,11 +50,22 @@ def full_page() -> str:
     """A page with every kind of block and names that try to break out."""
     with canvas.look():
         png = canvas.png_bytes(canvas.new_figure(width_inches=1, height_inches=1))
-    return page_html(title='Report of "a<b>.wav"', lead="It's <done> & dusted.", footer="earmark <0.1>", sections=[
-        Section("<b>", "First.\n\nSecond <i>.", [KeyFigures({"F1": "0.7"}), Table("Classes", ["class", "F1"],
-                                                                                  [["<b>", 0.5], ['"dog"', 0.25]])]),
-        Section("Pictures", blocks=[Picture(png, alt='the "clip" <x>', caption="A clip."), Sound(b"RIFF", "a sound")]),
-        Section("Commands", blocks=[Commands('earmark detect "a<b>.wav" > out')])])
+    return page_html(
+        title='Report of "a<b>.wav"',
+        lead="It's <done> & dusted.",
+        footer="earmark <0.1>",
+        sections=[
+            Section(
+                "<b>",
+                "First.\n\nSecond <i>.",
+                [KeyFigures({"F1": "0.7"}), Table("Classes", ["class", "F1"], [["<b>", 0.5], ['"dog"', 0.25]])],
+            ),
+            Section(
+                "Pictures", blocks=[Picture(png, alt='the "clip" <x>', caption="A clip."), Sound(b"RIFF", "a sound")]
+            ),
+            Section("Commands", blocks=[Commands('earmark detect "a<b>.wav" > out')]),
+        ],
+    )
 
 
 # laws
@@ -62,8 +73,15 @@ def full_page() -> str:
 
 def test_the_page_is_well_formed_and_shows_every_name_as_it_is(full_page: str) -> None:
     reader = read(full_page)
-    for name in ('Report of "a<b>.wav"', "It's <done> & dusted.", "<b>", '"dog"', "earmark <0.1>", "Second <i>.",
-                 'earmark detect "a<b>.wav" > out'):
+    for name in (
+        'Report of "a<b>.wav"',
+        "It's <done> & dusted.",
+        "<b>",
+        '"dog"',
+        "earmark <0.1>",
+        "Second <i>.",
+        'earmark detect "a<b>.wav" > out',
+    ):
         assert name in reader.texts
     assert {tag for tag, _ in reader.tags} & {"b", "i", "x", "script", "link", "iframe", "object", "form"} == set()
 
@@ -76,8 +94,11 @@ def test_nothing_is_fetched_and_nothing_can_run(full_page: str) -> None:
         for name in ("src", "href"):
             assert (attributes.get(name) or "#").startswith(("#", "data:")), tag
         assert not any(name.startswith("on") for name in attributes)
-    policy = [attributes["content"] for tag, attributes in reader.tags
-              if attributes.get("http-equiv") == "Content-Security-Policy"]
+    policy = [
+        attributes["content"]
+        for tag, attributes in reader.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy == ["default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'"]
 
 

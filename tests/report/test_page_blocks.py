@@ -14,7 +14,7 @@ import pytest
 from earmark.report import canvas
 from earmark.report.page_blocks import Block, Cell, Commands, KeyFigures, Picture, Sound, Table, escaped, wav_bytes
 
-NASTY = '</table><script>alert("1")</script> & \'quoted\' <b>'
+NASTY = "</table><script>alert(\"1\")</script> & 'quoted' <b>"
 
 
 def png(width_inches: float, height_inches: float) -> bytes:
@@ -28,14 +28,18 @@ def png(width_inches: float, height_inches: float) -> bytes:
 
 def test_every_block_escapes_every_text() -> None:
     blocks: list[Block] = [
-        Table(NASTY, [NASTY, "n"], [[NASTY, 1]]), Picture(png(1, 1), alt=NASTY, caption=NASTY),
-        Sound(b"RIFF", caption=NASTY), KeyFigures({NASTY: NASTY}), Commands(NASTY)]
+        Table(NASTY, [NASTY, "n"], [[NASTY, 1]]),
+        Picture(png(1, 1), alt=NASTY, caption=NASTY),
+        Sound(b"RIFF", caption=NASTY),
+        KeyFigures({NASTY: NASTY}),
+        Commands(NASTY),
+    ]
     for block in blocks:
         text = block.html()
         assert "<script" not in text
         assert "<b>" not in text
         assert escaped(NASTY) in text
-        assert "'quoted'" not in text      # a single quote may end an attribute as well
+        assert "'quoted'" not in text  # a single quote may end an attribute as well
 
 
 def test_what_is_embedded_comes_out_again() -> None:
@@ -59,8 +63,10 @@ def test_a_wav_has_the_samples_cut_at_full_scale() -> None:
 def test_a_table_cell_by_cell() -> None:
     text = Table("F1", ["system", "event F1", "clips"], [["power", 0.7456, 12], ["max", math.nan, None]]).html()
     assert '<th scope="col">system</th><th scope="col" class="number">event F1</th>' in text
-    assert ('<tr><th scope="row">power</th><td class="number">0.746</td><td class="number">12</td></tr>\n'
-            '<tr><th scope="row">max</th><td class="number">–</td><td class="number">–</td></tr>') in text
+    assert (
+        '<tr><th scope="row">power</th><td class="number">0.746</td><td class="number">12</td></tr>\n'
+        '<tr><th scope="row">max</th><td class="number">–</td><td class="number">–</td></tr>'
+    ) in text
     assert "<caption>F1</caption>" in text
 
 
@@ -73,7 +79,7 @@ def test_digits_for_all_columns_or_for_each() -> None:
 
 
 def test_a_column_with_words_is_not_set_as_numbers() -> None:
-    assert '<td>many</td>' in Table("", ["", "n"], [["a", 1], ["b", "many"]]).html()
+    assert "<td>many</td>" in Table("", ["", "n"], [["a", 1], ["b", "many"]]).html()
 
 
 def test_a_picture_has_its_natural_size() -> None:

@@ -11,8 +11,10 @@ from earmark.report.page_style import CSS
 
 def colours(part: str) -> dict[str, tuple[int, int, int]]:
     """The colours that are named in one :root."""
-    return {name: (int(value[:2], 16), int(value[2:4], 16), int(value[4:], 16))
-            for name, value in re.findall(r"--(\w+): #([0-9a-f]{6})\b", part)}
+    return {
+        name: (int(value[:2], 16), int(value[2:4], 16), int(value[4:], 16))
+        for name, value in re.findall(r"--(\w+): #([0-9a-f]{6})\b", part)
+    }
 
 
 def luminance(colour: tuple[int, int, int]) -> float:

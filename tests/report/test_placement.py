@@ -65,7 +65,7 @@ def test_a_label_at_the_right_edge_stands_left_of_its_point() -> None:
 
 def test_boxes_that_only_touch_do_not_overlap() -> None:
     assert Box(0, 0, 1, 1).overlap(Box(1, 0, 2, 1)) == 0
-    assert Box(0, 0, 2, 2).overlap(Box(1, 0.5, 3, 1.5)) == 1      # 1 wide, 1 high
+    assert Box(0, 0, 2, 2).overlap(Box(1, 0.5, 3, 1.5)) == 1  # 1 wide, 1 high
     assert Box(1, 1, 3, 2).area == 2
 
 

@@ -19,5 +19,10 @@ def test_everything_behind_the_door_exists_and_says_what_it_does() -> None:
 
 def test_the_door_opens_on_every_picture() -> None:
     assert {name for name in plots.__all__ if name.endswith("_figure")} == {
-        "batch_figure", "clip_figure", "comparison_figure", "metrics_by_class_figure", "pooling_parameter_figure",
-        "training_figure"}
+        "batch_figure",
+        "clip_figure",
+        "comparison_figure",
+        "metrics_by_class_figure",
+        "pooling_parameter_figure",
+        "training_figure",
+    }

@@ -27,7 +27,7 @@ def notes(figure: Figure) -> list[str]:
 
 def values(axes: Axes, gid: str) -> tuple[list[float], list[float]]:
     """The points of one line."""
-    line, = [line for line in axes.lines if line.get_gid() == gid]
+    (line,) = [line for line in axes.lines if line.get_gid() == gid]
     return np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist()
 
 
@@ -39,16 +39,20 @@ def test_points_are_the_input_and_the_reference_line_is_where_asked() -> None:
     assert values(axes, "n power") == (DURATIONS.tolist(), N.tolist())
     assert values(axes, "n seed 2") == (DURATIONS.tolist(), (N + 0.1).tolist())
     assert values(axes, "reference")[1] == [1, 1]
-    moved = pooling_parameter_figure(names=NAMES, mean_durations_seconds=DURATIONS, n_values={"power": N},
-                                     reference_line=0.5)
+    moved = pooling_parameter_figure(
+        names=NAMES, mean_durations_seconds=DURATIONS, n_values={"power": N}, reference_line=0.5
+    )
     assert values(moved.axes[0], "reference")[1] == [0.5, 0.5]
 
 
 def test_names_overlap_neither_each_other_nor_points(rng: np.random.Generator) -> None:
     names = [f"class with a name {index}" for index in range(17)]
     durations = np.exp(rng.uniform(np.log(0.2), np.log(9), 17))
-    figure = pooling_parameter_figure(names=names, mean_durations_seconds=durations,
-                                      n_values={"power": 2 / (1 + durations) + rng.normal(0, 0.1, 17).clip(-0.2)})
+    figure = pooling_parameter_figure(
+        names=names,
+        mean_durations_seconds=durations,
+        n_values={"power": 2 / (1 + durations) + rng.normal(0, 0.1, 17).clip(-0.2)},
+    )
     axes = figure.axes[0]
     boxes = [text.get_window_extent() for text in axes.texts]
     assert [text.get_text() for text in axes.texts] == names
@@ -80,8 +84,9 @@ def test_a_class_without_events_is_left_out_and_named() -> None:
 
 
 def test_a_name_with_room_stands_right_of_its_point_at_its_height() -> None:
-    figure = pooling_parameter_figure(names=["gypsy", "hum"], mean_durations_seconds=np.array([0.2, 5.0]),
-                                      n_values={"power": np.array([2.0, 0.5])})
+    figure = pooling_parameter_figure(
+        names=["gypsy", "hum"], mean_durations_seconds=np.array([0.2, 5.0]), n_values={"power": np.array([2.0, 0.5])}
+    )
     axes = figure.axes[0]
     box = axes.texts[0].get_window_extent()
     x, y = axes.transData.transform((0.2, 2.0))
@@ -105,15 +110,17 @@ def test_classes_of_one_length_can_be_drawn() -> None:
 # wrong input
 
 
-@pytest.mark.parametrize(("durations", "n_values", "message"), [
-    (DURATIONS, {}, "n_values must have at least one system"),
-    (DURATIONS[:3], {"power": N}, r"mean_durations_seconds must have shape \(classes,\) = \(4,\), got \(3,\)"),
-    (DURATIONS, {"power": np.ones((2, 4))}, r"n_values\['power'\] must have shape"),
-    (DURATIONS, {"power": np.array([1, np.nan, 1, 1])}, r"n_values\['power'\] must be finite.*end with NaN"),
-    (np.array([0.2, -1.0, 1, 1]), {"power": N}, "mean_durations_seconds must be above 0 for at least two classes"),
-    (np.array([0.2, np.nan, np.nan, np.nan]), {"power": N}, "above 0 for at least two classes"),
-])
-def test_what_cannot_be_drawn_is_refused(durations: np.ndarray, n_values: dict[str, np.ndarray],
-                                         message: str) -> None:
+@pytest.mark.parametrize(
+    ("durations", "n_values", "message"),
+    [
+        (DURATIONS, {}, "n_values must have at least one system"),
+        (DURATIONS[:3], {"power": N}, r"mean_durations_seconds must have shape \(classes,\) = \(4,\), got \(3,\)"),
+        (DURATIONS, {"power": np.ones((2, 4))}, r"n_values\['power'\] must have shape"),
+        (DURATIONS, {"power": np.array([1, np.nan, 1, 1])}, r"n_values\['power'\] must be finite.*end with NaN"),
+        (np.array([0.2, -1.0, 1, 1]), {"power": N}, "mean_durations_seconds must be above 0 for at least two classes"),
+        (np.array([0.2, np.nan, np.nan, np.nan]), {"power": N}, "above 0 for at least two classes"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(durations: np.ndarray, n_values: dict[str, np.ndarray], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         draw(n_values, durations)

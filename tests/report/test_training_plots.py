@@ -15,13 +15,25 @@ from earmark.report.training_plots import TrainingCurves, training_figure
 CLASSES = ["knock", "hum", "hiss"]
 
 
-def curves(name: str, rng: np.random.Generator, *, n_steps: int = 100, n_epochs: int = 5, learns_n: bool = True,
-           kept_epoch: int | None = None) -> TrainingCurves:
+def curves(
+    name: str,
+    rng: np.random.Generator,
+    *,
+    n_steps: int = 100,
+    n_epochs: int = 5,
+    learns_n: bool = True,
+    kept_epoch: int | None = None,
+) -> TrainingCurves:
     """A made-up run."""
     return TrainingCurves(
-        name, np.arange(n_steps), rng.uniform(0.1, 0.7, n_steps), np.arange(1, n_epochs + 1),
+        name,
+        np.arange(n_steps),
+        rng.uniform(0.1, 0.7, n_steps),
+        np.arange(1, n_epochs + 1),
         held_out={"clip F1": rng.uniform(0, 1, n_epochs), "event F1": rng.uniform(0, 1, n_epochs)},
-        n_values=rng.uniform(0.5, 2, (n_epochs, 3)) if learns_n else None, kept_epoch=kept_epoch)
+        n_values=rng.uniform(0.5, 2, (n_epochs, 3)) if learns_n else None,
+        kept_epoch=kept_epoch,
+    )
 
 
 def lines(axes: Axes) -> Mapping[str, Line2D]:
@@ -56,15 +68,19 @@ def test_saving_twice_gives_the_same_bytes(rng: np.random.Generator) -> None:
 def test_each_run_that_learns_n_has_its_own_panel(rng: np.random.Generator, n_runs: int) -> None:
     figure = training_figure([curves(f"run {index}", rng) for index in range(n_runs)], classes=CLASSES)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == ["training loss", "held-out clip F1", "held-out event F1",
-                      *(f"n per class: run {index}" for index in range(n_runs))]
+    assert titles == [
+        "training loss",
+        "held-out clip F1",
+        "held-out event F1",
+        *(f"n per class: run {index}" for index in range(n_runs)),
+    ]
 
 
 # worked numbers
 
 
 def test_the_bold_line_is_the_mean_of_a_twenty_fifth_of_the_steps(rng: np.random.Generator) -> None:
-    losses = np.arange(100.0)      # 100 / 25 = 4 steps: the first mean is (0 + 1 + 2 + 3) / 4 = 1.5, at step 3
+    losses = np.arange(100.0)  # 100 / 25 = 4 steps: the first mean is (0 + 1 + 2 + 3) / 4 = 1.5, at step 3
     run = TrainingCurves("power", np.arange(100), losses, np.arange(0))
     mean = lines(training_figure([run], classes=CLASSES).axes[0])["mean loss power"]
     assert np.asarray(mean.get_ydata())[0] == pytest.approx(1.5)

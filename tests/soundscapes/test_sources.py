@@ -50,16 +50,24 @@ def movement(sound: Wave) -> tuple[float, ...]:
     shapes = spectra / np.linalg.norm(spectra, axis=1, keepdims=True)
     alike = [float(np.mean((shapes[:-lag] * shapes[lag:]).sum(axis=1))) for lag in (1, 4)]
     flatness = np.exp(np.log(spectra).mean(axis=1)) / spectra.mean(axis=1)
-    return (float(np.log(len(sound))), float(np.log(loudness.max() / loudness.mean())),
-            float(np.std(loudness) / loudness.mean()), *alike, float(flatness.mean()))
+    return (
+        float(np.log(len(sound))),
+        float(np.log(loudness.max() / loudness.mean())),
+        float(np.std(loudness) / loudness.mean()),
+        *alike,
+        float(flatness.mean()),
+    )
 
 
 def nearest_mean_accuracy(train: dict[str, NDArray[np.float64]], test: dict[str, NDArray[np.float64]]) -> float:
     """Share of events that lie nearest to the mean of their own class, features scaled to the same spread."""
     scale = np.concatenate(list(train.values())).std(axis=0)
     means = np.stack([train[label].mean(axis=0) for label in train]) / scale
-    hits = [np.linalg.norm(means - event / scale, axis=1).argmin() == index
-            for index, label in enumerate(train) for event in test[label]]
+    hits = [
+        np.linalg.norm(means - event / scale, axis=1).argmin() == index
+        for index, label in enumerate(train)
+        for event in test[label]
+    ]
     return float(np.mean(hits))
 
 
@@ -112,8 +120,9 @@ def test_every_event_has_its_own_parameters(rng: np.random.Generator, label: str
 
 
 @pytest.mark.parametrize("label", SOURCES)
-def test_the_middle_of_the_ranges_leaves_values_out_that_the_whole_reaches(rng: np.random.Generator,
-                                                                           label: str) -> None:
+def test_the_middle_of_the_ranges_leaves_values_out_that_the_whole_reaches(
+    rng: np.random.Generator, label: str
+) -> None:
     def positions(span: tuple[float, float]) -> NDArray[np.float64]:
         draws = [RecordingDraw(rng, span) for _ in range(60)]
         for draw in draws:

@@ -55,7 +55,8 @@ def test_a_clip_is_its_background_and_its_sounds(settings: SoundscapeSettings) -
         assert tuple(sound.event for sound in clip.sounds) == clip.events
         assert [sound.first_sample / 16000 for sound in clip.sounds] == [event.onset for event in clip.events]
         assert [len(sound.samples) / 16000 for sound in clip.sounds] == pytest.approx(
-            [event.duration for event in clip.events])
+            [event.duration for event in clip.events]
+        )
 
 
 def test_events_are_sorted_lie_in_the_clip_and_leave_a_gap_to_their_own_kind() -> None:
@@ -70,8 +71,11 @@ def test_events_are_sorted_lie_in_the_clip_and_leave_a_gap_to_their_own_kind() -
 
 
 def test_events_of_different_classes_do_overlap() -> None:
-    overlaps = [first.label != second.label and second.onset < first.offset
-                for clip in clips(DEFAULT, 40) for first, second in zip(clip.events, clip.events[1:], strict=False)]
+    overlaps = [
+        first.label != second.label and second.onset < first.offset
+        for clip in clips(DEFAULT, 40)
+        for first, second in zip(clip.events, clip.events[1:], strict=False)
+    ]
     assert 0.1 < np.mean(overlaps) < 0.9
 
 
@@ -106,8 +110,12 @@ def test_default_clips_never_reach_full_scale() -> None:
 
 def test_no_class_is_a_sign_of_another() -> None:
     settings = replace(QUICK, clip_seconds=0.5, classes_per_clip=(1, 3))
-    present = np.array([[label in {event.label for event in clip.events} for label in settings.classes]
-                        for clip in clips(settings, 800)])
+    present = np.array(
+        [
+            [label in {event.label for event in clip.events} for label in settings.classes]
+            for clip in clips(settings, 800)
+        ]
+    )
     # 95 % of clips hold 1, 2 or 3 of 4 classes, so each stands in 0.95 * 2 / 4 = 47.5 % of them ...
     np.testing.assert_allclose(present.mean(axis=0), 0.475, atol=0.05)
     # ... and any two together in 0.95 * (0 + 1 / 6 + 3 / 6) / 3 = 21 %.
@@ -180,13 +188,17 @@ def test_held_out_soundscapes_have_other_colours_levels_and_parameters() -> None
     for name in ("snr_db", "noise_slope", "parameter_span"):
         known, wider = getattr(DEFAULT, name), getattr(other, name)
         assert wider[0] < known[0] < known[1] < wider[1]
-    assert replace(other, snr_db=DEFAULT.snr_db, noise_slope=DEFAULT.noise_slope,
-                   parameter_span=DEFAULT.parameter_span) == DEFAULT
+    assert (
+        replace(other, snr_db=DEFAULT.snr_db, noise_slope=DEFAULT.noise_slope, parameter_span=DEFAULT.parameter_span)
+        == DEFAULT
+    )
     # The span really reaches the sounds: barks are drawn from 0.3 to 0.6 s, a factor of 2, so in training they are
     # at most 0.3 * 2 ** 0.85 = 0.541 s long.
     barks = replace(DEFAULT, classes=("bark",), classes_per_clip=(1, 1), empty_share=0.0)
-    longest = [max(event.duration for clip in clips(settings, 60) for event in clip.events)
-               for settings in (barks, held_out(barks))]
+    longest = [
+        max(event.duration for clip in clips(settings, 60) for event in clip.events)
+        for settings in (barks, held_out(barks))
+    ]
     assert longest[0] <= 0.541 < longest[1]
 
 
@@ -197,8 +209,11 @@ def test_the_free_places_are_all_there_are(rng: np.random.Generator) -> None:
         for start in range(0, n_samples, 9):
             if rng.uniform() < 0.5 and start + 3 <= n_samples:
                 taken.append((start, start + 3))
-        allowed = {first for first in range(n_samples - length + 1)
-                   if all(first + length + gap <= begin or end + gap <= first for begin, end in taken)}
+        allowed = {
+            first
+            for first in range(n_samples - length + 1)
+            if all(first + length + gap <= begin or end + gap <= first for begin, end in taken)
+        }
         drawn = {synthetic._free_start(rng, length, n_samples, taken, gap=gap) for _ in range(30 * n_samples)}
         assert drawn == (allowed if allowed else {None})
 
@@ -219,7 +234,8 @@ def test_an_empty_clip_stands_in_both_tables_with_empty_fields(tmp_path: Path) -
     write_soundscapes(tmp_path, n_clips=2, seed=1, settings=replace(QUICK, empty_share=1.0))
     assert (tmp_path / "weak.tsv").read_text() == "filename\tevent_labels\n0000.wav\t\n0001.wav\t\n"
     assert (tmp_path / "strong.tsv").read_text() == (
-        "filename\tonset\toffset\tevent_label\n0000.wav\t\t\t\n0001.wav\t\t\t\n")
+        "filename\tonset\toffset\tevent_label\n0000.wav\t\t\t\n0001.wav\t\t\t\n"
+    )
 
 
 def test_an_interrupted_run_leaves_no_old_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,22 +253,25 @@ def test_an_interrupted_run_leaves_no_old_tables(tmp_path: Path, monkeypatch: py
 # ---- wrong input
 
 
-@pytest.mark.parametrize(("wrong", "message"), [
-    ({"clip_seconds": 0.1}, "clip_seconds must be at least 0.5, got 0.1 - is it in seconds?"),
-    ({"sample_rate": 8000}, "sample_rate must be at least 16000, got 8000"),
-    ({"empty_share": 5}, "empty_share must be at least 0 and at most 1, got 5 - it is a share, not a percentage"),
-    ({"same_class_gap_seconds": -1.0}, "same_class_gap_seconds must be at least 0, got -1.0"),
-    ({"classes": ("bark", "hum", "knok")}, "unknown class 'knok' .* - did you mean 'knock'?"),
-    ({"classes": ()}, "classes must be different names and at least one, got ()"),
-    ({"classes": ("bark", "bark")}, "classes must be different names and at least one, got ('bark', 'bark')"),
-    ({"classes": ("bark",)}, "classes_per_clip must be at least 1 and at most 1, got 3 - number of classes: 1"),
-    ({"classes_per_clip": (0, 3)}, "classes_per_clip must be at least 1 and at most 10, got 0"),
-    ({"events_per_class": (3, 1)}, "events_per_class must be (lowest, highest), got (3, 1) - are the two swapped?"),
-    ({"snr_db": (float("nan"), 3.0)}, "snr_db must be a finite number, got nan"),
-    ({"background_db": (-10.0, 3.0)}, "background_db must be at most 0, got 3.0"),
-    ({"noise_slope": (1.0, 0.0)}, "noise_slope must be (lowest, highest), got (1.0, 0.0)"),
-    ({"parameter_span": (0.0, 1.5)}, "parameter_span must be at least 0 and at most 1, got 1.5"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"clip_seconds": 0.1}, "clip_seconds must be at least 0.5, got 0.1 - is it in seconds?"),
+        ({"sample_rate": 8000}, "sample_rate must be at least 16000, got 8000"),
+        ({"empty_share": 5}, "empty_share must be at least 0 and at most 1, got 5 - it is a share, not a percentage"),
+        ({"same_class_gap_seconds": -1.0}, "same_class_gap_seconds must be at least 0, got -1.0"),
+        ({"classes": ("bark", "hum", "knok")}, "unknown class 'knok' .* - did you mean 'knock'?"),
+        ({"classes": ()}, "classes must be different names and at least one, got ()"),
+        ({"classes": ("bark", "bark")}, "classes must be different names and at least one, got ('bark', 'bark')"),
+        ({"classes": ("bark",)}, "classes_per_clip must be at least 1 and at most 1, got 3 - number of classes: 1"),
+        ({"classes_per_clip": (0, 3)}, "classes_per_clip must be at least 1 and at most 10, got 0"),
+        ({"events_per_class": (3, 1)}, "events_per_class must be (lowest, highest), got (3, 1) - are the two swapped?"),
+        ({"snr_db": (float("nan"), 3.0)}, "snr_db must be a finite number, got nan"),
+        ({"background_db": (-10.0, 3.0)}, "background_db must be at most 0, got 3.0"),
+        ({"noise_slope": (1.0, 0.0)}, "noise_slope must be (lowest, highest), got (1.0, 0.0)"),
+        ({"parameter_span": (0.0, 1.5)}, "parameter_span must be at least 0 and at most 1, got 1.5"),
+    ],
+)
 def test_wrong_settings_are_named(wrong: dict[str, object], message: str) -> None:
     pattern = re.escape(message).replace(re.escape(".*"), ".*")
     with pytest.raises(ValueError, match=pattern):

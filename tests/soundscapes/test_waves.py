@@ -27,8 +27,9 @@ RATE = 16000
 
 
 @pytest.mark.parametrize("span", [(0.0, 1.0), (0.15, 0.85), (0.4, 0.6)])
-def test_drawn_values_fill_their_part_of_the_range_and_nothing_else(rng: np.random.Generator,
-                                                                    span: tuple[float, float]) -> None:
+def test_drawn_values_fill_their_part_of_the_range_and_nothing_else(
+    rng: np.random.Generator, span: tuple[float, float]
+) -> None:
     draw = Draw(rng, span)
     positions = np.log2([draw.between(100, 400) / 100 for _ in range(500)]) / 2  # two octaves: 0 to 1
     assert span[0] <= positions.min() < span[0] + 0.02
@@ -103,7 +104,8 @@ def test_a_dying_tone_ends_where_it_is_30_db_down() -> None:
     tone = np.sin(2 * np.pi * 1000 * seconds(RATE, RATE)) * np.exp(-seconds(RATE, RATE) / 0.1)
     silence = np.zeros(RATE // 2)
     assert len(audible_part(np.concatenate([silence, tone, silence]), RATE, longest=3 * RATE)) / RATE == pytest.approx(
-        0.3454, abs=0.002)
+        0.3454, abs=0.002
+    )
 
 
 def test_the_fades_are_a_millisecond_and_ten() -> None:

@@ -186,6 +186,9 @@ def test_masks_hide_whole_bands_and_whole_moments_of_real_sound(rng: np.random.G
             assert (hidden | (masked.features[row, :length] == one.features[row, :length])).all()
             widths.add(int(bands.sum()))
             spans.add(int(moments.sum()))
+        moments_only = AugmentConfig(n_time_masks=2)
+        masked = masks(one, moments_only, fill=fill, longest_time_mask_frames=3, rng=np.random.default_rng(seed))
+        assert all(torch.isnan(masked.features[row, length:]).all() for row, length in enumerate(LENGTHS))
     assert widths == {0, 1, 2}
     assert spans == {0, 1, 2, 3}
 

@@ -164,6 +164,7 @@ def test_other_settings_make_other_features(sections: dict[str, dict[str, Any]],
 def test_other_clips_or_recordings_make_other_features(tmp_path: Path, audio: Path, rng: np.random.Generator) -> None:
     store_of(tmp_path / "cache", audio)
     for clips in (ALL[::-1], ALL[:3], [*ALL[:4], weak_clip("4.wav", ["dog"], onset=1.0, offset=2.0)]):
+        store_of(tmp_path / "cache", audio)
         found, n_read = store_of(tmp_path / "cache", audio, clips)
         assert n_read == len(clips) == len(found)
     store_of(tmp_path / "cache", audio)

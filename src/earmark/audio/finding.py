@@ -11,7 +11,8 @@ from pathlib import Path
 # What libsndfile reads, then what needs the [av] extra: compressed audio of phones, and the sound of videos.
 AUDIO_SUFFIXES = frozenset(
     ".wav .flac .ogg .oga .opus .mp3 .aif .aiff .aifc .au .snd .caf .w64 .rf64"
-    " .m4a .m4b .aac .ac3 .amr .wma .mka .mp4 .mov .mkv .webm .3gp".split())
+    " .m4a .m4b .aac .ac3 .amr .wma .mka .mp4 .mov .mkv .webm .3gp".split()
+)
 
 
 def find_audio(paths: Sequence[Path]) -> list[Path]:
@@ -40,8 +41,10 @@ def find_audio(paths: Sequence[Path]) -> list[Path]:
             continue
         inside = _audio_in(path, set())
         if not inside:
-            raise ValueError(f"{path.as_posix()}: no audio in this folder - files must end in .wav, .flac, .ogg,"
-                             " .opus, .mp3, .m4a or alike")
+            raise ValueError(
+                f"{path.as_posix()}: no audio in this folder - files must end in .wav, .flac, .ogg,"
+                " .opus, .mp3, .m4a or alike"
+            )
         found += sorted(inside, key=lambda file: file.relative_to(path).parts)
     return list(dict.fromkeys(found))
 

@@ -37,8 +37,10 @@ def open_source(path: Path) -> Source:
         hint = 'm4a, aac and videos need the [av] extra: pip install "earmark[av]"; otherwise, is the file damaged?'
         raise ValueError(f"{path.as_posix()}: cannot be read as audio ({reason}) - {hint}") from None
     except ValueError as error:
-        raise ValueError(f"{path.as_posix()}: cannot be read as audio (libsndfile: {reason}; FFmpeg: {error})"
-                         " - is it audio, and is it complete?") from None
+        raise ValueError(
+            f"{path.as_posix()}: cannot be read as audio (libsndfile: {reason}; FFmpeg: {error})"
+            " - is it audio, and is it complete?"
+        ) from None
 
 
 def _refuse_what_is_not_audio(path: Path) -> None:

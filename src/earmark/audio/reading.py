@@ -147,8 +147,10 @@ def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) ->
     end = None if offset is None else round(offset * sample_rate)
     with open_source(path) as source:
         if source.sample_rate * _MOST_UPSAMPLING < sample_rate:
-            raise ValueError(f"{path.as_posix()}: its sample rate is {source.sample_rate} Hz, too low for {sample_rate}"
-                             " Hz - is the header damaged?")
+            raise ValueError(
+                f"{path.as_posix()}: its sample rate is {source.sample_rate} Hz, too low for {sample_rate}"
+                " Hz - is the header damaged?"
+            )
         start, position = _meeting_point(begin / sample_rate - _MARGIN_SECONDS, source.sample_rate, sample_rate)
         stop = None if end is None else math.ceil((end / sample_rate + _MARGIN_SECONDS) * source.sample_rate)
         n_given = 0
@@ -183,14 +185,17 @@ def _finite(path: Path, source: Source, start: int, stop: int | None) -> Iterato
         bad = ~np.isfinite(chunk)
         if bad.any():
             seconds = (position + int(bad.argmax())) / source.sample_rate
-            raise ValueError(f"{path.as_posix()}: the sample at {seconds:.3f} s is not a finite number"
-                             " - was the file written by a computation that went wrong?")
+            raise ValueError(
+                f"{path.as_posix()}: the sample at {seconds:.3f} s is not a finite number"
+                " - was the file written by a computation that went wrong?"
+            )
         position += len(chunk)
         yield chunk
 
 
-def _resampled(chunks: Iterable[NDArray[np.float32]], source_rate: int,
-               sample_rate: int) -> Iterator[NDArray[np.float32]]:
+def _resampled(
+    chunks: Iterable[NDArray[np.float32]], source_rate: int, sample_rate: int
+) -> Iterator[NDArray[np.float32]]:
     """The chunks at another rate; the result does not depend on how the samples are cut into chunks."""
     if source_rate == sample_rate:
         yield from chunks
@@ -244,10 +249,14 @@ def _why_nothing(source: Source, onset: float) -> str:
     if claimed == 0:
         return "it holds no samples - was the recording or the copy interrupted?"
     if onset < seconds:
-        return (f"nothing could be decoded from {onset:g} s on, although the header says {seconds:.2f} s"
-                " - was the recording or the copy interrupted?")
-    return (f"onset {onset:g} s is after the end of the file at {seconds:.2f} s"
-            " - is the onset in seconds, and counted from the start of this file?")
+        return (
+            f"nothing could be decoded from {onset:g} s on, although the header says {seconds:.2f} s"
+            " - was the recording or the copy interrupted?"
+        )
+    return (
+        f"onset {onset:g} s is after the end of the file at {seconds:.2f} s"
+        " - is the onset in seconds, and counted from the start of this file?"
+    )
 
 
 def _whole(name: str, value: int) -> int:

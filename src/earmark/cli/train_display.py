@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from earmark.config import Config
     from earmark.training.run import TrainingResult, Watch
 
+# Spans that end a moment after their recording are common, and each gives a remark.
+_SHOWN_NOTES = 10
+
 
 @contextlib.contextmanager
 def watching(config: Config, out: Path, *, tensorboard: bool) -> Iterator[Watch]:
@@ -103,8 +106,10 @@ def report(result: TrainingResult, config: Config) -> None:
     if metrics["held_out_clips"] and result.untuned:
         names = ", ".join(result.untuned)
         click.echo(f"earmark: no threshold was tuned for {names}: too few held-out clips with and without", err=True)
-    for name, remark in result.notes:
-        click.echo(f"earmark: {name}: {remark}", err=True)
+    for name, remark in result.notes[:_SHOWN_NOTES]:
+        click.echo(f"earmark: {name}: {remark.strip()}", err=True)
+    if len(result.notes) > _SHOWN_NOTES:
+        click.echo(f"earmark: and {len(result.notes) - _SHOWN_NOTES} more clips used only in part", err=True)
     if result.failures:
         clips = "clip" if len(result.failures) == 1 else "clips"
         click.echo(f"earmark: {len(result.failures)} {clips} could not be read and had to be left out:", err=True)

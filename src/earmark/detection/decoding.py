@@ -28,8 +28,9 @@ from earmark.events import Event
 from earmark.timeline import Timeline
 
 
-def decode(frame_probs: ArrayLike, *, decoding: Decoding, timeline: Timeline,
-           duration_seconds: float | None = None) -> list[Event]:
+def decode(
+    frame_probs: ArrayLike, *, decoding: Decoding, timeline: Timeline, duration_seconds: float | None = None
+) -> list[Event]:
     """Find the events in the frame probabilities of one recording.
 
     The median filter repeats the first and the last frame at the edges. Frame i covers the seconds
@@ -54,7 +55,7 @@ def decode(frame_probs: ArrayLike, *, decoding: Decoding, timeline: Timeline,
         [Event(onset=0.1, offset=0.3, label='dog', score=0.8)]
     """
     probs = checked_probs("frame_probs", frame_probs, classes=decoding.classes)
-    probs = probs[:n_frames_within(duration_seconds, len(probs), timeline=timeline)]
+    probs = probs[: n_frames_within(duration_seconds, len(probs), timeline=timeline)]
     if len(probs) == 0:
         return []
     events = []
@@ -100,8 +101,13 @@ def lookahead_seconds(settings: ClassDecoding, *, timeline: Timeline) -> float:
     return timeline.seconds(half_window + timeline.frame(settings.max_gap_seconds) + 1)
 
 
-def event_frames(padded: NDArray[np.float64], *, settings: ClassDecoding, timeline: Timeline,
-                 is_between: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def event_frames(
+    padded: NDArray[np.float64],
+    *,
+    settings: ClassDecoding,
+    timeline: Timeline,
+    is_between: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Carry out all four steps for one class, in frames.
 
     Args:
@@ -140,7 +146,7 @@ def majority(is_active: NDArray[np.bool_], *, window: int) -> NDArray[np.bool_]:
     if window == 1:
         return is_active
     active_so_far = np.cumsum(is_active, dtype=np.int32)
-    in_window = active_so_far[window - 1:].copy()
+    in_window = active_so_far[window - 1 :].copy()
     in_window[1:] -= active_so_far[:-window]
     return in_window > window // 2
 
@@ -169,8 +175,9 @@ def offset_seconds(end_frame: int, duration_seconds: float | None, *, timeline: 
     return end if duration_seconds is None else min(end, duration_seconds)
 
 
-def checked_probs(name: str, probs: ArrayLike, *, classes: Sequence[str] | None = None,
-                  row: str = "frame") -> NDArray[Any]:
+def checked_probs(
+    name: str, probs: ArrayLike, *, classes: Sequence[str] | None = None, row: str = "frame"
+) -> NDArray[Any]:
     """Return probabilities (frames or clips, classes) as an array if all are from 0 to 1, otherwise raise ValueError.
 
     Example:
@@ -182,8 +189,10 @@ def checked_probs(name: str, probs: ArrayLike, *, classes: Sequence[str] | None 
     values = np.asarray(probs)
     shape(name, values.shape, f"({row}s, classes)", hint="one recording at a time, without a batch axis")
     if classes is not None and values.shape[1] != len(classes):
-        raise ValueError(f"{name} must have one column for each of the {len(classes)} classes ({', '.join(classes)}), "
-                         f"got shape {values.shape} - are the axes swapped, or is it another model's?")
+        raise ValueError(
+            f"{name} must have one column for each of the {len(classes)} classes ({', '.join(classes)}), "
+            f"got shape {values.shape} - are the axes swapped, or is it another model's?"
+        )
     # NaN makes both comparisons false, so it is caught as well.
     if values.size > 0 and not (values.min() >= 0 and values.max() <= 1):
         index, column = np.argwhere(~((values >= 0) & (values <= 1)))[0]

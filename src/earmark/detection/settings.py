@@ -47,8 +47,13 @@ class ClassDecoding:
         for name in ("threshold", "clip_threshold"):
             number(name, getattr(self, name), at_least=0, at_most=1, hint="thresholds are probabilities, not logits")
         if self.low_threshold is not None:
-            number("low_threshold", self.low_threshold, at_least=0, at_most=self.threshold,
-                   hint="it may not be above threshold; are the two swapped?")
+            number(
+                "low_threshold",
+                self.low_threshold,
+                at_least=0,
+                at_most=self.threshold,
+                hint="it may not be above threshold; are the two swapped?",
+            )
         for name in ("median_seconds", "max_gap_seconds", "min_event_seconds"):
             number(name, getattr(self, name), at_least=0, hint="is it in seconds?")
 
@@ -82,8 +87,10 @@ class Decoding:
     def __post_init__(self) -> None:
         choice("mode", self.mode, MODES)
         if len(self.settings) != len(self.classes):
-            raise ValueError(f"settings must be one per class, got {len(self.settings)} for {len(self.classes)} "
-                             f"classes ({', '.join(self.classes)})")
+            raise ValueError(
+                f"settings must be one per class, got {len(self.settings)} for {len(self.classes)} "
+                f"classes ({', '.join(self.classes)})"
+            )
         for index, label in enumerate(self.classes):
             if label in self.classes[:index]:
                 raise ValueError(f"classes must differ, got {label!r} twice")
@@ -127,13 +134,19 @@ class Decoding:
                 raise ValueError(f"decoding: {name} must be a list of {of_what}, got {items!r}")
         # Names for the messages only: whether there are as many settings as classes is checked below.
         labels = [*classes, *["no class"] * len(settings)]
-        return cls(values["mode"], tuple(classes), tuple(
-            _class_decoding(one, where=f"decoding, settings of {label!r}")
-            for label, one in zip(labels, settings, strict=False)))
+        return cls(
+            values["mode"],
+            tuple(classes),
+            tuple(
+                _class_decoding(one, where=f"decoding, settings of {label!r}")
+                for label, one in zip(labels, settings, strict=False)
+            ),
+        )
 
 
-def from_durations(classes: Sequence[str], mean_seconds: Mapping[str, float], *, fraction: float = 1 / 3,
-                   threshold: float = 0.5) -> Decoding:
+def from_durations(
+    classes: Sequence[str], mean_seconds: Mapping[str, float], *, fraction: float = 1 / 3, threshold: float = 0.5
+) -> Decoding:
     """Make the settings of mode "duration": median windows that follow how long the sounds of a class last.
 
     Args:

@@ -54,8 +54,15 @@ def clip_probs(frame_probs: ArrayLike, scores: ArrayLike | None, *, rule: str) -
     return _pooled(probs, weighed_by)
 
 
-def span_tags(frame_probs: ArrayLike, scores: ArrayLike | None, *, rule: str, span_seconds: float, timeline: Timeline,
-              duration_seconds: float | None = None) -> list[SpanTags]:
+def span_tags(
+    frame_probs: ArrayLike,
+    scores: ArrayLike | None,
+    *,
+    rule: str,
+    span_seconds: float,
+    timeline: Timeline,
+    duration_seconds: float | None = None,
+) -> list[SpanTags]:
     """Pool every span of a recording by itself, since a pooling function knows clips of the training clips' length.
 
     Spans lie on a grid from 0: span k holds the frames that begin in the seconds [k, k + 1] * span_seconds. So no span
@@ -110,8 +117,9 @@ def has_tag(clip_probs: ArrayLike, *, decoding: Decoding) -> NDArray[np.bool_]:
     return probs.astype(np.float64) >= np.array([setting.clip_threshold for setting in decoding.settings])
 
 
-def _checked(frame_probs: ArrayLike, scores: ArrayLike | None, rule: str, *,
-             may_be_empty: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+def _checked(
+    frame_probs: ArrayLike, scores: ArrayLike | None, rule: str, *, may_be_empty: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Probabilities and scores as float64, or None for scores where the rule needs none."""
     choice("rule", rule, RULES)
     probs = checked_probs("frame_probs", frame_probs)
@@ -127,8 +135,10 @@ def _checked(frame_probs: ArrayLike, scores: ArrayLike | None, rule: str, *,
     is_wrong = np.isnan(weighed_by) | (weighed_by == np.inf)
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0]
-        raise ValueError(f"scores must be below +inf and not NaN, got {weighed_by[row, column]} in frame {row}, class "
-                         f"number {column} - did the training or the input go wrong?")
+        raise ValueError(
+            f"scores must be below +inf and not NaN, got {weighed_by[row, column]} in frame {row}, class "
+            f"number {column} - did the training or the input go wrong?"
+        )
     return probs.astype(np.float64), weighed_by
 
 

@@ -45,8 +45,15 @@ class _Thresholds:
         return int(np.lexsort((-np.abs(self.values - 0.5), self.margins, f1))[-1])
 
 
-def tune_thresholds_from_tags(clip_probs: ArrayLike, tags: ArrayLike, known: ArrayLike, *, start: Decoding,
-                              micro_ascent: bool = False, seed: int = 0) -> Tuned:
+def tune_thresholds_from_tags(
+    clip_probs: ArrayLike,
+    tags: ArrayLike,
+    known: ArrayLike,
+    *,
+    start: Decoding,
+    micro_ascent: bool = False,
+    seed: int = 0,
+) -> Tuned:
     r"""Choose every class's threshold so that its own clip-level F1 is the highest possible.
 
     .. math:: F_1 = 2 TP / (n_\mathrm{predicted} + n_\mathrm{positive})
@@ -83,15 +90,23 @@ def tune_thresholds_from_tags(clip_probs: ArrayLike, tags: ArrayLike, known: Arr
     n_positive = is_positive.sum(axis=0)  # (classes,)
     can_tune = (n_positive > 0) & (n_positive < is_known.sum(axis=0))
 
-    candidates = {index: _thresholds(probs[is_known[:, index], index], is_positive[is_known[:, index], index])
-                  for index in np.flatnonzero(can_tune).tolist()}
-    chosen = {index: one.best(2 * one.n_hits / (one.n_predicted + n_positive[index]))
-              for index, one in candidates.items()}
+    candidates = {
+        index: _thresholds(probs[is_known[:, index], index], is_positive[is_known[:, index], index])
+        for index in np.flatnonzero(can_tune).tolist()
+    }
+    chosen = {
+        index: one.best(2 * one.n_hits / (one.n_predicted + n_positive[index])) for index, one in candidates.items()
+    }
     if micro_ascent:
         kept = (has_tag(probs, decoding=start) & is_known)[:, ~can_tune]
-        chosen = _ascend(candidates, chosen, kept_predicted=int(kept.sum()),
-                         kept_hits=int((kept & is_positive[:, ~can_tune]).sum()),
-                         n_positive=int(n_positive.sum()), rng=np.random.default_rng(seed))
+        chosen = _ascend(
+            candidates,
+            chosen,
+            kept_predicted=int(kept.sum()),
+            kept_hits=int((kept & is_positive[:, ~can_tune]).sum()),
+            n_positive=int(n_positive.sum()),
+            rng=np.random.default_rng(seed),
+        )
 
     settings, f1 = list(start.settings), {}
     for index, choice in chosen.items():
@@ -117,12 +132,20 @@ def _thresholds(probs: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> _
     n_hits = np.append(0, np.cumsum(is_positive[order])[last_of_equals])
     # A threshold of at most 1 cannot reject a probability of 1, so "no clip" may be impossible.
     possible = slice(1, None) if falling[0] == 1 else slice(None)
-    return _Thresholds(values[possible], (accepted - rejected)[possible],
-                       np.append(0, last_of_equals + 1)[possible], n_hits[possible])
+    return _Thresholds(
+        values[possible], (accepted - rejected)[possible], np.append(0, last_of_equals + 1)[possible], n_hits[possible]
+    )
 
 
-def _ascend(candidates: dict[int, _Thresholds], chosen: dict[int, int], *, kept_predicted: int, kept_hits: int,
-            n_positive: int, rng: np.random.Generator) -> dict[int, int]:
+def _ascend(
+    candidates: dict[int, _Thresholds],
+    chosen: dict[int, int],
+    *,
+    kept_predicted: int,
+    kept_hits: int,
+    n_positive: int,
+    rng: np.random.Generator,
+) -> dict[int, int]:
     """Coordinate ascent on micro F1 until no single class can make it higher."""
     chosen = dict(chosen)
     n_predicted = kept_predicted + sum(int(one.n_predicted[chosen[index]]) for index, one in candidates.items())
@@ -142,8 +165,7 @@ def _ascend(candidates: dict[int, _Thresholds], chosen: dict[int, int], *, kept_
     return chosen
 
 
-def _of_same_shape(name: str, values: ArrayLike,
-                   probs: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _of_same_shape(name: str, values: ArrayLike, probs: NDArray[np.float64]) -> NDArray[np.bool_]:
     """A bool array with one value per probability."""
     array = np.asarray(values)
     if array.shape != probs.shape:

@@ -31,9 +31,15 @@ SEARCH_ORDER = ("threshold", "median_seconds", "low_threshold", "max_gap_seconds
 LENGTHS_SECONDS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)  # of the median window, the closed gap and the shortest event
 
 
-def tune_from_events(frame_probs: Mapping[str, ArrayLike], reference: Mapping[str, Sequence[Event]], *,
-                     start: Decoding, timeline: Timeline, durations_seconds: Mapping[str, float] | None = None,
-                     collars: Collars = DCASE_COLLARS) -> Tuned:
+def tune_from_events(
+    frame_probs: Mapping[str, ArrayLike],
+    reference: Mapping[str, Sequence[Event]],
+    *,
+    start: Decoding,
+    timeline: Timeline,
+    durations_seconds: Mapping[str, float] | None = None,
+    collars: Collars = DCASE_COLLARS,
+) -> Tuned:
     """Choose every class's settings so that the event-based F1 of that class is as high as the search can make it.
 
     Clip thresholds are left as they are: tags tell them, see `tune_thresholds_from_tags`.
@@ -60,8 +66,10 @@ def tune_from_events(frame_probs: Mapping[str, ArrayLike], reference: Mapping[st
         (0.4, {'dog': 1.0})
     """
     truth = _reference_table(reference, frame_probs, start.classes)
-    probs = {one_form(name): checked_probs(f"frame_probs[{name!r}]", values, classes=start.classes)
-             for name, values in frame_probs.items()}
+    probs = {
+        one_form(name): checked_probs(f"frame_probs[{name!r}]", values, classes=start.classes)
+        for name, values in frame_probs.items()
+    }
     ends = _ends(durations_seconds, truth.files)
     lengths = [n_frames_within(ends.get(name), len(probs[name]), timeline=timeline) for name in truth.files]
     tape = Tape.of(lengths, [ends.get(name, np.inf) for name in truth.files], start=start, timeline=timeline)
@@ -77,8 +85,9 @@ def tune_from_events(frame_probs: Mapping[str, ArrayLike], reference: Mapping[st
     return Tuned(Decoding("tuned", start.classes, tuple(settings)), f1, untuned)
 
 
-def _tune_class(column: NDArray[np.float64], truth: EventTable, tape: Tape, *, start: ClassDecoding,
-                collars: Collars) -> tuple[ClassDecoding, float]:
+def _tune_class(
+    column: NDArray[np.float64], truth: EventTable, tape: Tape, *, start: ClassDecoding, collars: Collars
+) -> tuple[ClassDecoding, float]:
     """The coordinate search for one class: the best settings and their F1."""
     padded, class_index = column[tape.source], int(truth.class_index[0])
 
@@ -94,8 +103,12 @@ def _tune_class(column: NDArray[np.float64], truth: EventTable, tape: Tape, *, s
     return best, reached[best]
 
 
-def _climb(best: ClassDecoding, f1: Callable[[ClassDecoding], float], reached: dict[ClassDecoding, float],
-           thresholds: Sequence[float]) -> None:
+def _climb(
+    best: ClassDecoding,
+    f1: Callable[[ClassDecoding], float],
+    reached: dict[ClassDecoding, float],
+    thresholds: Sequence[float],
+) -> None:
     """Change one setting at a time as long as that helps, and note in `reached` what everything tried was worth."""
     reached[best] = f1(best)
     while True:
@@ -157,8 +170,7 @@ class Tape:
     timeline: Timeline
 
     @classmethod
-    def of(cls, lengths: Sequence[int], ends_seconds: Sequence[float], *, start: Decoding,
-           timeline: Timeline) -> Tape:
+    def of(cls, lengths: Sequence[int], ends_seconds: Sequence[float], *, start: Decoding, timeline: Timeline) -> Tape:
         """Lay out recordings of so many frames."""
         longest = max(LENGTHS_SECONDS)
         window = max(median_frames(max(longest, one.median_seconds), timeline=timeline) for one in start.settings)
@@ -169,22 +181,42 @@ class Tape:
         source = [first + np.clip(own, 0, n - 1) for own, n, first in zip(frames, lengths, starts[:-1], strict=True)]
         is_between = [(own < 0) | (own >= n) for own, n in zip(frames, lengths, strict=True)]
         firsts = np.cumsum([0, *(len(own) for own in frames)])[:-1] + margin
-        return cls(np.concatenate(source), np.concatenate(is_between), firsts, tuple(lengths), margin,
-                   np.array(ends_seconds), timeline)
+        return cls(
+            np.concatenate(source),
+            np.concatenate(is_between),
+            firsts,
+            tuple(lengths),
+            margin,
+            np.array(ends_seconds),
+            timeline,
+        )
 
-    def found(self, padded: NDArray[np.float64], setting: ClassDecoding, truth: EventTable, *,
-              class_index: int) -> EventTable:
+    def found(
+        self, padded: NDArray[np.float64], setting: ClassDecoding, truth: EventTable, *, class_index: int
+    ) -> EventTable:
         """Decode the probabilities of one class, (places,), to a table of the recordings and classes of `truth`."""
         unused = self.margin - median_frames(setting.median_seconds, timeline=self.timeline) // 2
         places = slice(self.margin, len(padded) - self.margin)
-        firsts, ends = event_frames(padded[unused:len(padded) - unused], settings=setting, timeline=self.timeline,
-                                    is_between=self.is_between[places])
+        firsts, ends = event_frames(
+            padded[unused : len(padded) - unused],
+            settings=setting,
+            timeline=self.timeline,
+            is_between=self.is_between[places],
+        )
         firsts, ends = firsts + self.margin, ends + self.margin
         recording = np.searchsorted(self.firsts, firsts, side="right") - 1
-        onsets, offsets = ((place - self.firsts[recording]) * self.timeline.hop_samples / self.timeline.sample_rate
-                           for place in (firsts, ends))
-        return EventTable(truth.files, truth.classes, recording, np.full(len(recording), class_index),
-                          onsets, np.minimum(offsets, self.ends_seconds[recording]))
+        onsets, offsets = (
+            (place - self.firsts[recording]) * self.timeline.hop_samples / self.timeline.sample_rate
+            for place in (firsts, ends)
+        )
+        return EventTable(
+            truth.files,
+            truth.classes,
+            recording,
+            np.full(len(recording), class_index),
+            onsets,
+            np.minimum(offsets, self.ends_seconds[recording]),
+        )
 
     def is_inside(self, truth: EventTable) -> NDArray[np.bool_]:
         """Which frames lie in an event of the table: (frames of all recordings,)."""
@@ -192,17 +224,20 @@ class Tape:
         for recording, onset, offset in zip(truth.file_index, truth.onset_seconds, truth.offset_seconds, strict=True):
             # A mark may reach beyond the recording, and must not reach into the next one.
             first, end = (min(self.timeline.frame(seconds), self.lengths[recording]) for seconds in (onset, offset))
-            is_inside[self.firsts[recording] + first:self.firsts[recording] + end] = True
+            is_inside[self.firsts[recording] + first : self.firsts[recording] + end] = True
         return is_inside[~self.is_between]
 
 
-def _reference_table(reference: Mapping[str, Sequence[Event]], frame_probs: Mapping[str, ArrayLike],
-                     classes: Sequence[str]) -> EventTable:
+def _reference_table(
+    reference: Mapping[str, Sequence[Event]], frame_probs: Mapping[str, ArrayLike], classes: Sequence[str]
+) -> EventTable:
     """The reference as a table, once it is sure that both speak of the same recordings."""
     table, _, left_out = event_tables(reference, {name: [] for name in frame_probs}, classes=classes)
     for name in left_out.ignored_files:
-        raise ValueError(f"reference must name every recording of frame_probs, {name!r} is missing - a recording "
-                         "without events has an empty list")
+        raise ValueError(
+            f"reference must name every recording of frame_probs, {name!r} is missing - a recording "
+            "without events has an empty list"
+        )
     missing = set(table.files) - {one_form(name) for name in frame_probs}
     if missing:
         raise ValueError(f"frame_probs must have every recording of the reference, {min(missing)!r} is missing")

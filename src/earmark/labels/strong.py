@@ -29,8 +29,12 @@ def read_strong(path: Path | str) -> dict[str, list[Event]]:
         {'a.wav': [Event(onset=0.5, offset=1.25, label='Dog', score=None)], 'b.wav': []}
     """
     table = read_table(path)
-    check_columns(table, required=("filename", "onset", "offset", "event_label"), optional=("score",),
-                  example="filename\tonset\toffset\tevent_label\na.wav\t0.5\t1.25\tDog\nb.wav\t\t\t")
+    check_columns(
+        table,
+        required=("filename", "onset", "offset", "event_label"),
+        optional=("score",),
+        example="filename\tonset\toffset\tevent_label\na.wav\t0.5\t1.25\tDog\nb.wav\t\t\t",
+    )
     events: dict[str, list[Event]] = {}
     without_events: dict[str, Row] = {}
     cells = (table.column(name) for name in ("filename", "onset", "offset", "event_label", "score"))
@@ -46,8 +50,11 @@ def read_strong(path: Path | str) -> dict[str, list[Event]]:
             in_file.append(event)
     for filename, row in without_events.items():
         if events[filename]:
-            raise table.error(row, f"this row says {filename} has no event, but other rows give it"
-                                   f" {len(events[filename])} - are onset, offset and label missing here?")
+            raise table.error(
+                row,
+                f"this row says {filename} has no event, but other rows give it"
+                f" {len(events[filename])} - are onset, offset and label missing here?",
+            )
     return events
 
 
@@ -69,11 +76,15 @@ def read_tags(path: Path | str) -> dict[str, frozenset[str]]:
     tags = {}
     for clip in read_weak(path):
         if clip.onset is not None:
-            raise ValueError(f"{clip.where}: tags of whole files are expected, this row tags {clip.onset:g}"
-                             f" to {clip.offset:g} s of {clip.filename} - remove onset and offset, or cut the file")
+            raise ValueError(
+                f"{clip.where}: tags of whole files are expected, this row tags {clip.onset:g}"
+                f" to {clip.offset:g} s of {clip.filename} - remove onset and offset, or cut the file"
+            )
         if clip.known is not None:
-            raise ValueError(f"{clip.where}: every class must have been listened for, known_classes leaves some of"
-                             f" them open for {clip.filename} - evaluate on fully tagged files")
+            raise ValueError(
+                f"{clip.where}: every class must have been listened for, known_classes leaves some of"
+                f" them open for {clip.filename} - evaluate on fully tagged files"
+            )
         tags[clip.filename] = clip.labels
     return tags
 
@@ -134,8 +145,10 @@ def read_groups(path: Path | str) -> dict[str, str]:
             if not group:
                 raise ValueError(f"{column} of {filename} is empty - a file on its own needs a group of its own")
             if groups.setdefault(filename, group) != group:
-                raise ValueError(f"{filename} is in {column} {group!r} here and in {groups[filename]!r} above"
-                                 " - a file belongs to one group")
+                raise ValueError(
+                    f"{filename} is in {column} {group!r} here and in {groups[filename]!r} above"
+                    " - a file belongs to one group"
+                )
         except ValueError as reason:
             raise table.error(row, reason) from None
     return groups
@@ -170,6 +183,8 @@ def _group_column(table: Table) -> str:
     if "group" in others:
         return "group"
     if len(others) != 1:
-        raise ValueError(f"{table.path}:1: one column must be called 'group' or be the only one beside filename,"
-                         f" got {', '.join(others) if others else 'none'} - which one says what belongs together?")
+        raise ValueError(
+            f"{table.path}:1: one column must be called 'group' or be the only one beside filename,"
+            f" got {', '.join(others) if others else 'none'} - which one says what belongs together?"
+        )
     return others[0]

@@ -85,8 +85,9 @@ def read_table(path: Path | str, *, list_columns: Collection[str] = ()) -> Table
     if not header.strip():
         raise ValueError(f"{name}:1: the first line must name the columns, but it is empty")
     if "\t" not in header and "," not in header and ";" in header:
-        raise ValueError(f"{name}:1: columns must be separated by tabs or commas, got semicolons"
-                         f" - save it as TSV\n    {header}")
+        raise ValueError(
+            f"{name}:1: columns must be separated by tabs or commas, got semicolons - save it as TSV\n    {header}"
+        )
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
     columns = tuple(cell.strip() for cell in next(records).cells)
@@ -118,13 +119,16 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
         if column not in table.columns:
             near = _nearest(column, unknown, cutoff=0.6)
             guess = "is the first line a header?" if near is None else f"is {near!r} meant to be {column!r}?"
-            raise ValueError(f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
-                             f" Expected, for instance:\n    {shown}")
+            raise ValueError(
+                f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
+                f" Expected, for instance:\n    {shown}"
+            )
     for column in optional:
         near = None if column in table.columns else _nearest(column, unknown, cutoff=0.8)
         if near is not None:
-            raise ValueError(f"{place}: unknown column {near!r} - did you mean {column!r}?"
-                             f" Expected, for instance:\n    {shown}")
+            raise ValueError(
+                f"{place}: unknown column {near!r} - did you mean {column!r}? Expected, for instance:\n    {shown}"
+            )
 
 
 def _nearest(column: str, unknown: Sequence[str], *, cutoff: float) -> str | None:
@@ -148,8 +152,10 @@ def _read_lines(path: Path, name: str) -> list[str]:
         lines_before = data[: error.start].split(b"\n")
         rest = data[error.start :].split(b"\n", 1)[0]
         line = (lines_before[-1] + rest).decode("utf-8", errors="backslashreplace").rstrip()
-        raise ValueError(f"{name}:{len(lines_before)}: byte 0x{data[error.start]:02x} is not UTF-8"
-                         f" - saved as Windows-1252 or Latin-1? save it as UTF-8\n    {line}") from None
+        raise ValueError(
+            f"{name}:{len(lines_before)}: byte 0x{data[error.start]:02x} is not UTF-8"
+            f" - saved as Windows-1252 or Latin-1? save it as UTF-8\n    {line}"
+        ) from None
     # str.splitlines() also cuts at form feeds and other characters that editors do not count as line ends.
     return re.split(r"\r\n|\r|\n", text)
 
@@ -181,8 +187,10 @@ def _csv_records(lines: list[str], name: str) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            raise ValueError(f"{name}:{start + 1}: the quotes do not match ({error}) - a label with a comma in a"
-                             f' list is written """Air horn, truck horn"",Car"\n    {lines[start]}') from None
+            raise ValueError(
+                f"{name}:{start + 1}: the quotes do not match ({error}) - a label with a comma in a"
+                f' list is written """Air horn, truck horn"",Car"\n    {lines[start]}'
+            ) from None
         yield Row([cell.strip() for cell in cells], start + 1, lines[start])
 
 

@@ -80,8 +80,10 @@ def read_weak(path: Path | str) -> list[WeakClip]:
         return _read_folder(Path(path))
     table = read_table(path, list_columns=("event_labels", "known_classes"))
     if "event_labels" in table.columns and "label" in table.columns:
-        raise ValueError(f"{table.path}:1: labels must stand in one column, got both 'event_labels' (a list)"
-                         " and 'label' (one) - remove or rename one of them")
+        raise ValueError(
+            f"{table.path}:1: labels must stand in one column, got both 'event_labels' (a list)"
+            " and 'label' (one) - remove or rename one of them"
+        )
     if "label" in table.columns:
         return _read_label_rows(table)
     _refuse_strong(table)
@@ -119,8 +121,9 @@ def similar_classes(clips: Sequence[WeakClip]) -> list[tuple[str, str]]:
         # Of two equally frequent spellings the later one in the alphabet counts as meant, so each pair comes once.
         others = [label for label in by_frequency if (counts[label], label) > (counts[rare], rare)]
         same = [label for label in others if _folded(label) == _folded(rare)]
-        frequent = [label for label in others
-                    if counts[label] >= 10 * counts[rare] and _letters(label) != _letters(rare)]
+        frequent = [
+            label for label in others if counts[label] >= 10 * counts[rare] and _letters(label) != _letters(rare)
+        ]
         meant = same[-1:] if same else difflib.get_close_matches(rare, frequent, n=1, cutoff=0.8)
         pairs += [(rare, label) for label in meant]
     return pairs
@@ -136,8 +139,11 @@ def _read_label_lists(table: Table) -> list[WeakClip]:
             raise table.error(row, reason) from None
         key = (clip.filename, clip.onset, clip.offset)
         if key in clips:
-            raise table.error(row, f"{clip.filename} was already tagged at {clips[key].where} - one row per clip,"
-                                   " or a column 'label' with one label per row")
+            raise table.error(
+                row,
+                f"{clip.filename} was already tagged at {clips[key].where} - one row per clip,"
+                " or a column 'label' with one label per row",
+            )
         clips[key] = clip
     return list(clips.values())
 
@@ -170,19 +176,30 @@ def _clip(table: Table, row: Row, labels: frozenset[str]) -> WeakClip:
     known = split_labels(table.cell(row, "known_classes"))
     unknown = sorted(labels - known) if known else []
     if unknown:
-        raise ValueError(f"label {unknown[0]!r} is not among the row's known_classes ({', '.join(sorted(known))})"
-                         " - add it there, or leave known_classes empty if every class was listened for")
+        raise ValueError(
+            f"label {unknown[0]!r} is not among the row's known_classes ({', '.join(sorted(known))})"
+            " - add it there, or leave known_classes empty if every class was listened for"
+        )
     used = ("filename", "event_labels", "label", *_OPTIONAL)
     others = {name: cell for name, cell in zip(table.columns, row.cells, strict=True) if name not in used}
-    return WeakClip(clean_filename(table.cell(row, "filename")), labels, known if known else None, times[0], times[1],
-                    others, table.where(row))
+    return WeakClip(
+        clean_filename(table.cell(row, "filename")),
+        labels,
+        known if known else None,
+        times[0],
+        times[1],
+        others,
+        table.where(row),
+    )
 
 
 def _united(first: WeakClip, second: WeakClip) -> WeakClip:
     """One clip from two rows of it."""
     if not first.labels or not second.labels:
-        raise ValueError(f"{second.filename} has a row without a label (nothing is there) and others, see"
-                         f" {first.where} - is the label missing?")
+        raise ValueError(
+            f"{second.filename} has a row without a label (nothing is there) and others, see"
+            f" {first.where} - is the label missing?"
+        )
     known = None if first.known is None or second.known is None else first.known | second.known
     agreed = {name: value for name, value in first.columns.items() if second.columns.get(name) == value}
     return replace(first, labels=first.labels | second.labels, known=known, columns=agreed)
@@ -191,8 +208,10 @@ def _united(first: WeakClip, second: WeakClip) -> WeakClip:
 def _refuse_strong(table: Table) -> None:
     """Raise ValueError for a strong-label file that was given as a weak one."""
     if "event_label" in table.columns and "onset" in table.columns and "event_labels" not in table.columns:
-        raise ValueError(f"{table.path}:1: onset, offset and event_label mark events, but weak labels are expected here"
-                         " - strong labels have an option of their own; for tagged spans name the column event_labels")
+        raise ValueError(
+            f"{table.path}:1: onset, offset and event_label mark events, but weak labels are expected here"
+            " - strong labels have an option of their own; for tagged spans name the column event_labels"
+        )
 
 
 def _refuse_lists(table: Table, first_rows: Mapping[str, Row]) -> None:
@@ -200,8 +219,11 @@ def _refuse_lists(table: Table, first_rows: Mapping[str, Row]) -> None:
     for label, row in first_rows.items():
         parts = [part.strip() for part in label.split(",")]
         if len(parts) > 1 and all(part in first_rows for part in parts):
-            raise table.error(row, f"the label {label!r} is a list of other labels in this file, but in the column"
-                                   " 'label' a comma belongs to the name - is the column meant to be 'event_labels'?")
+            raise table.error(
+                row,
+                f"the label {label!r} is a list of other labels in this file, but in the column"
+                " 'label' a comma belongs to the name - is the column meant to be 'event_labels'?",
+            )
 
 
 def _read_folder(folder: Path) -> list[WeakClip]:
@@ -210,11 +232,15 @@ def _read_folder(folder: Path) -> list[WeakClip]:
     class_folders = [entry for entry in entries if entry.is_dir()]
     loose = [entry for entry in entries if not entry.is_dir() and entry.suffix.casefold() in AUDIO_SUFFIXES]
     if loose:
-        raise ValueError(f"{loose[0].as_posix()}: audio must lie in a sub-folder named after its class, this file lies"
-                         f" beside them - clips with none of the classes belong into {NONE_FOLDER}")
+        raise ValueError(
+            f"{loose[0].as_posix()}: audio must lie in a sub-folder named after its class, this file lies"
+            f" beside them - clips with none of the classes belong into {NONE_FOLDER}"
+        )
     if not class_folders:
-        raise ValueError(f"{folder.as_posix()}: no sub-folders - expected one per class with its audio inside, for"
-                         f" instance Dog/a.wav, and {NONE_FOLDER} for clips with none of the classes")
+        raise ValueError(
+            f"{folder.as_posix()}: no sub-folders - expected one per class with its audio inside, for"
+            f" instance Dog/a.wav, and {NONE_FOLDER} for clips with none of the classes"
+        )
     clips = []
     for class_folder in class_folders:
         labels = frozenset() if class_folder.name == NONE_FOLDER else frozenset({clean_label(class_folder.name)})

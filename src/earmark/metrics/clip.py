@@ -14,8 +14,13 @@ from earmark.metrics.encoding import tag_tables
 from earmark.metrics.event_table import TagTable, check_same_grid
 
 
-def clip_counts(reference_tags: Mapping[str, AbstractSet[str]], predicted_tags: Mapping[str, AbstractSet[str]], *,
-                classes: Sequence[str] | None = None, compatible: str | None = None) -> Counts:
+def clip_counts(
+    reference_tags: Mapping[str, AbstractSet[str]],
+    predicted_tags: Mapping[str, AbstractSet[str]],
+    *,
+    classes: Sequence[str] | None = None,
+    compatible: str | None = None,
+) -> Counts:
     """Count the clips in which each class was found.
 
     Args:
@@ -51,9 +56,15 @@ def count_clips(reference: TagTable, predicted: TagTable, *, compatible: str | N
     hits = np.bincount(reference.class_index[is_hit], minlength=n_classes)
     n_true, n_predicted = (np.bincount(side.file_index, minlength=len(side.files)) for side in (reference, predicted))
     substitutions = int(np.minimum(n_true, n_predicted).sum() - hits.sum())
-    return Counts("clip", reference.classes, hits,
-                  np.bincount(predicted.class_index, minlength=n_classes) - hits,
-                  np.bincount(reference.class_index, minlength=n_classes) - hits, substitutions, compatible)
+    return Counts(
+        "clip",
+        reference.classes,
+        hits,
+        np.bincount(predicted.class_index, minlength=n_classes) - hits,
+        np.bincount(reference.class_index, minlength=n_classes) - hits,
+        substitutions,
+        compatible,
+    )
 
 
 def tags_from_events(events: Mapping[str, Iterable[Event]]) -> dict[str, frozenset[str]]:

@@ -68,8 +68,10 @@ class Counts:
             choice("compatible", self.compatible, COMPATIBLE)
         for name in ("true_positives", "false_positives", "false_negatives"):
             if getattr(self, name).shape != (len(self.classes),):
-                raise ValueError(f"{name} must have one count per class, {len(self.classes)} in all, "
-                                 f"got shape {getattr(self, name).shape}")
+                raise ValueError(
+                    f"{name} must have one count per class, {len(self.classes)} in all, "
+                    f"got shape {getattr(self, name).shape}"
+                )
 
     @property
     def n_reference(self) -> NDArray[np.int64]:
@@ -116,8 +118,9 @@ class Counts:
     @property
     def micro(self) -> Scores:
         """The figures of the counts added up over all classes, so that frequent classes count more."""
-        hits, wrong, missed = (np.array([counts.sum()]) for counts in (
-            self.true_positives, self.false_positives, self.false_negatives))
+        hits, wrong, missed = (
+            np.array([counts.sum()]) for counts in (self.true_positives, self.false_positives, self.false_negatives)
+        )
         total = Counts(self.level, ("all",), hits, wrong, missed, compatible=self.compatible)
         return Scores(float(total.precision[0]), float(total.recall[0]), float(total.f1[0]))
 

@@ -43,16 +43,26 @@ class LeftOut:
     def warn(self) -> None:
         """Warn of it in the name of the function that the caller called, where no report will say it."""
         if self.ignored_files:
-            warnings.warn(f"{len(self.ignored_files)} predicted files are not in the reference and are ignored "
-                          f"(first: {self.ignored_files[0]!r})", stacklevel=3)
+            warnings.warn(
+                f"{len(self.ignored_files)} predicted files are not in the reference and are ignored "
+                f"(first: {self.ignored_files[0]!r})",
+                stacklevel=3,
+            )
         if self.n_zero_length_reference + self.n_zero_length_predicted > 0:
-            warnings.warn(f"{self.n_zero_length_reference} reference and {self.n_zero_length_predicted} predicted "
-                          "events of zero length are left out; zero_length='keep' counts them", stacklevel=3)
+            warnings.warn(
+                f"{self.n_zero_length_reference} reference and {self.n_zero_length_predicted} predicted "
+                "events of zero length are left out; zero_length='keep' counts them",
+                stacklevel=3,
+            )
 
 
-def event_tables(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
-                 classes: Sequence[str] | None = None,
-                 zero_length: str = "drop") -> tuple[EventTable, EventTable, LeftOut]:
+def event_tables(
+    reference: Mapping[str, Sequence[Event]],
+    predicted: Mapping[str, Sequence[Event]],
+    *,
+    classes: Sequence[str] | None = None,
+    zero_length: str = "drop",
+) -> tuple[EventTable, EventTable, LeftOut]:
     """Encode two event lists over the files of the reference.
 
     File and class names that differ in their unicode form alone are the same; ``a.wav`` and ``a.flac`` are not.
@@ -95,8 +105,12 @@ def event_tables(reference: Mapping[str, Sequence[Event]], predicted: Mapping[st
     return tables[0], tables[1], LeftOut(ignored, n_ignored, _n_missing(files, counted), *n_dropped)
 
 
-def tag_tables(reference_tags: Mapping[str, AbstractSet[str]], predicted_tags: Mapping[str, AbstractSet[str]], *,
-               classes: Sequence[str] | None = None) -> tuple[TagTable, TagTable, LeftOut]:
+def tag_tables(
+    reference_tags: Mapping[str, AbstractSet[str]],
+    predicted_tags: Mapping[str, AbstractSet[str]],
+    *,
+    classes: Sequence[str] | None = None,
+) -> tuple[TagTable, TagTable, LeftOut]:
     """Encode two tag lists over the files of the reference, as `event_tables` does with events.
 
     Raises:
@@ -121,16 +135,23 @@ def tag_tables(reference_tags: Mapping[str, AbstractSet[str]], predicted_tags: M
     return tables[0], tables[1], LeftOut(ignored, n_ignored, _n_missing(files, counted))
 
 
-def _event_table(by_file: Mapping[str, Sequence[Event]], files: Mapping[str, int], names: tuple[str, ...],
-                 number: Mapping[str, int]) -> EventTable:
+def _event_table(
+    by_file: Mapping[str, Sequence[Event]], files: Mapping[str, int], names: tuple[str, ...], number: Mapping[str, int]
+) -> EventTable:
     """One side as a table, its rows in the order of the list."""
     events = [event for found in by_file.values() for event in found]
-    file_index = np.repeat(np.array([files[one_form(name)] for name in by_file], dtype=np.int64),
-                           np.array([len(found) for found in by_file.values()], dtype=np.int64))
-    return EventTable(tuple(files), names, file_index,
-                      np.array([number[event.label] for event in events], dtype=np.int64),
-                      np.array([event.onset for event in events], dtype=np.float64),
-                      np.array([event.offset for event in events], dtype=np.float64))
+    file_index = np.repeat(
+        np.array([files[one_form(name)] for name in by_file], dtype=np.int64),
+        np.array([len(found) for found in by_file.values()], dtype=np.int64),
+    )
+    return EventTable(
+        tuple(files),
+        names,
+        file_index,
+        np.array([number[event.label] for event in events], dtype=np.int64),
+        np.array([event.onset for event in events], dtype=np.float64),
+        np.array([event.offset for event in events], dtype=np.float64),
+    )
 
 
 def _numbered(by_file: Iterable[str]) -> dict[str, int]:
@@ -140,8 +161,10 @@ def _numbered(by_file: Iterable[str]) -> dict[str, int]:
 
 def _split(by_file: Mapping[str, Value], files: Mapping[str, int]) -> tuple[dict[str, Value], tuple[str, ...]]:
     """What concerns `files`, and the names of all other files."""
-    return ({name: value for name, value in by_file.items() if one_form(name) in files},
-            tuple(name for name in by_file if one_form(name) not in files))
+    return (
+        {name: value for name, value in by_file.items() if one_form(name) in files},
+        tuple(name for name in by_file if one_form(name) not in files),
+    )
 
 
 def _n_missing(files: Mapping[str, int], by_file: Iterable[str]) -> int:

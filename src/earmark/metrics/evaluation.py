@@ -59,12 +59,19 @@ class Evaluation:
         return self.event.compatible
 
 
-def evaluate(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
-             reference_tags: Mapping[str, AbstractSet[str]] | None = None,
-             predicted_tags: Mapping[str, AbstractSet[str]] | None = None,
-             durations: Mapping[str, float] | None = None, classes: Sequence[str] | None = None,
-             collars: Collars = DCASE_COLLARS, segment_seconds: float = 1.0, zero_length: str | None = None,
-             compatible: str | None = None) -> Evaluation:
+def evaluate(
+    reference: Mapping[str, Sequence[Event]],
+    predicted: Mapping[str, Sequence[Event]],
+    *,
+    reference_tags: Mapping[str, AbstractSet[str]] | None = None,
+    predicted_tags: Mapping[str, AbstractSet[str]] | None = None,
+    durations: Mapping[str, float] | None = None,
+    classes: Sequence[str] | None = None,
+    collars: Collars = DCASE_COLLARS,
+    segment_seconds: float = 1.0,
+    zero_length: str | None = None,
+    compatible: str | None = None,
+) -> Evaluation:
     """Compare predicted events with reference events, event by event, segment by segment and clip by clip.
 
     Args:
@@ -103,16 +110,27 @@ def evaluate(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, S
     _check_shared_files(true_tags, found_tags, tags[2], "predicted_tags")
     return Evaluation(
         event=count_events(true_events, found_events, collars=collars, compatible=compatible),
-        segment=count_segments(true_events, found_events, segment_seconds=segment_seconds, durations=durations,
-                               compatible=compatible),
+        segment=count_segments(
+            true_events, found_events, segment_seconds=segment_seconds, durations=durations, compatible=compatible
+        ),
         clip=count_clips(tags[0], tags[1], compatible=compatible),
-        collars=collars, zero_length=zero_length, n_files=len(true_events.files), n_clips=len(tags[0].files),
-        left_out=left_out, left_out_tags=tags[2], has_reference_tags=reference_tags is not None,
-        has_predicted_tags=predicted_tags is not None, has_durations=durations is not None)
+        collars=collars,
+        zero_length=zero_length,
+        n_files=len(true_events.files),
+        n_clips=len(tags[0].files),
+        left_out=left_out,
+        left_out_tags=tags[2],
+        has_reference_tags=reference_tags is not None,
+        has_predicted_tags=predicted_tags is not None,
+        has_durations=durations is not None,
+    )
 
 
-def _all_labels(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]],
-                *tags: Mapping[str, AbstractSet[str]] | None) -> list[str]:
+def _all_labels(
+    reference: Mapping[str, Sequence[Event]],
+    predicted: Mapping[str, Sequence[Event]],
+    *tags: Mapping[str, AbstractSet[str]] | None,
+) -> list[str]:
     """Every class that is named anywhere, so that all levels speak of the same ones."""
     labels = {event.label for side in (reference, predicted) for events in side.values() for event in events}
     for side in tags:
@@ -125,16 +143,23 @@ def _tags(events: Mapping[str, Sequence[Event]], zero_length: str) -> dict[str, 
     """Tags from the events that count."""
     if zero_length == "keep":
         return tags_from_events(events)
-    return tags_from_events({name: [event for event in found if round(event.onset * 1e9) < round(event.offset * 1e9)]
-                             for name, found in events.items()})
+    return tags_from_events(
+        {
+            name: [event for event in found if round(event.onset * 1e9) < round(event.offset * 1e9)]
+            for name, found in events.items()
+        }
+    )
 
 
-def _check_shared_files(reference: Iterable[str], predicted: Mapping[str, object], left_out: LeftOut,
-                        name: str) -> None:
+def _check_shared_files(
+    reference: Iterable[str], predicted: Mapping[str, object], left_out: LeftOut, name: str
+) -> None:
     """Raise ValueError when there is nothing to compare."""
     first = next(iter(reference), None)
     if first is None:
         raise ValueError("reference must have at least one file, got none - is the table empty?")
     if predicted and len(left_out.ignored_files) == len(predicted):
-        raise ValueError(f"{name} must have files of the reference, got {len(predicted)} others, such as "
-                         f"{left_out.ignored_files[0]!r}; the reference has {first!r} - another folder or extension?")
+        raise ValueError(
+            f"{name} must have files of the reference, got {len(predicted)} others, such as "
+            f"{left_out.ignored_files[0]!r}; the reference has {first!r} - another folder or extension?"
+        )

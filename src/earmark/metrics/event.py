@@ -56,11 +56,18 @@ class Collars:
 DCASE_COLLARS = Collars()  # 200 ms, and 20 % of the length for offsets
 
 
-def event_counts(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
-                 classes: Sequence[str] | None = None, onset_collar_seconds: float = 0.2,
-                 offset_collar_seconds: float = 0.2, offset_collar_fraction: float = 0.2,
-                 tolerance_seconds: float | None = None, zero_length: str | None = None,
-                 compatible: str | None = None) -> Counts:
+def event_counts(
+    reference: Mapping[str, Sequence[Event]],
+    predicted: Mapping[str, Sequence[Event]],
+    *,
+    classes: Sequence[str] | None = None,
+    onset_collar_seconds: float = 0.2,
+    offset_collar_seconds: float = 0.2,
+    offset_collar_fraction: float = 0.2,
+    tolerance_seconds: float | None = None,
+    zero_length: str | None = None,
+    compatible: str | None = None,
+) -> Counts:
     """Count which reference events were found and which predictions are right.
 
     Args:
@@ -97,8 +104,9 @@ def event_counts(reference: Mapping[str, Sequence[Event]], predicted: Mapping[st
     return count_events(tables[0], tables[1], collars=collars, compatible=compatible)
 
 
-def count_events(reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS,
-                 compatible: str | None = None) -> Counts:
+def count_events(
+    reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS, compatible: str | None = None
+) -> Counts:
     """Count as `event_counts` does, from tables.
 
     Substitutions are pairs that lie within the collars of each other, differ in class, and have no partner yet. Which
@@ -114,13 +122,20 @@ def count_events(reference: EventTable, predicted: EventTable, *, collars: Colla
     is_missed[found], is_wrong[right] = False, False
     missed, wrong = np.flatnonzero(is_missed), np.flatnonzero(is_wrong)
     substitutions = _n_substitutions(reference.rows(is_missed), predicted.rows(is_wrong), collars, in_list_order)
-    return Counts("event", reference.classes, hits,
-                  np.bincount(predicted.class_index[wrong], minlength=n_classes),
-                  np.bincount(reference.class_index[missed], minlength=n_classes), substitutions, compatible)
+    return Counts(
+        "event",
+        reference.classes,
+        hits,
+        np.bincount(predicted.class_index[wrong], minlength=n_classes),
+        np.bincount(reference.class_index[missed], minlength=n_classes),
+        substitutions,
+        compatible,
+    )
 
 
-def match_events(reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS,
-                 in_list_order: bool = False) -> Pairs:
+def match_events(
+    reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS, in_list_order: bool = False
+) -> Pairs:
     """Return the largest set of pairs of reference rows and predicted rows that are the same event.
 
     Args:
@@ -133,16 +148,19 @@ def match_events(reference: EventTable, predicted: EventTable, *, collars: Colla
     pairs = _within_collars(reference, predicted, reference.cell, predicted.cell, collars)
     rows, columns = pairs
     # Nearly all events have one candidate that has no other: those are pairs. Only the rest needs to be matched.
-    is_only = ((np.bincount(rows, minlength=len(reference))[rows] == 1)
-               & (np.bincount(columns, minlength=len(predicted))[columns] == 1))
+    is_only = (np.bincount(rows, minlength=len(reference))[rows] == 1) & (
+        np.bincount(columns, minlength=len(predicted))[columns] == 1
+    )
     if is_only.all():
         return pairs
     neighbours: dict[int, list[int]] = {}
     for row, column in _visited(rows[~is_only], columns[~is_only], reference, predicted, in_list_order):
         neighbours.setdefault(column, []).append(row)
     partners = maximum_matching(neighbours)
-    return (np.concatenate([rows[is_only], np.array(list(partners), dtype=np.int64)]),
-            np.concatenate([columns[is_only], np.array(list(partners.values()), dtype=np.int64)]))
+    return (
+        np.concatenate([rows[is_only], np.array(list(partners), dtype=np.int64)]),
+        np.concatenate([columns[is_only], np.array(list(partners.values()), dtype=np.int64)]),
+    )
 
 
 def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> int:
@@ -157,23 +175,40 @@ def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in
     return len(used_rows)
 
 
-def _visited(rows: NDArray[np.int64], columns: NDArray[np.int64], reference: EventTable, predicted: EventTable,
-             in_list_order: bool) -> list[tuple[int, int]]:
+def _visited(
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    reference: EventTable,
+    predicted: EventTable,
+    in_list_order: bool,
+) -> list[tuple[int, int]]:
     """Pairs in the order in which they are visited."""
     if in_list_order:
         order = np.lexsort((columns, rows))
     else:
         # Events equal in onset and offset can be exchanged for each other, so nothing else need decide.
-        order = np.lexsort((predicted.offset_seconds[columns], predicted.onset_seconds[columns],
-                            reference.offset_seconds[rows], reference.onset_seconds[rows]))
+        order = np.lexsort(
+            (
+                predicted.offset_seconds[columns],
+                predicted.onset_seconds[columns],
+                reference.offset_seconds[rows],
+                reference.onset_seconds[rows],
+            )
+        )
     return list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
 
 
-def _within_collars(reference: EventTable, predicted: EventTable, reference_group: NDArray[np.int64],
-                    predicted_group: NDArray[np.int64], collars: Collars) -> Pairs:
+def _within_collars(
+    reference: EventTable,
+    predicted: EventTable,
+    reference_group: NDArray[np.int64],
+    predicted_group: NDArray[np.int64],
+    collars: Collars,
+) -> Pairs:
     """All pairs of one group (a file, or a class in a file) that are within the collars of each other."""
-    rows, columns = _near_onsets(reference, predicted, reference_group, predicted_group,
-                                 collars.onset_seconds + collars.tolerance_seconds)
+    rows, columns = _near_onsets(
+        reference, predicted, reference_group, predicted_group, collars.onset_seconds + collars.tolerance_seconds
+    )
     if collars.tolerance_seconds == 0:
         is_hit = _is_hit_in_floating_point(reference, predicted, (rows, columns), collars)
     else:
@@ -185,27 +220,36 @@ def _is_hit(reference: EventTable, predicted: EventTable, pairs: Pairs, collars:
     """Whether each pair is within the collars, in whole nanoseconds: (pairs,)."""
     rows, columns = pairs
     onset, offset = reference.onset_nanoseconds[rows], reference.offset_nanoseconds[rows]
-    onset_collar, offset_collar, tolerance = nanoseconds(np.array(
-        [collars.onset_seconds, collars.offset_seconds, collars.tolerance_seconds]))
+    onset_collar, offset_collar, tolerance = nanoseconds(
+        np.array([collars.onset_seconds, collars.offset_seconds, collars.tolerance_seconds])
+    )
     # Rounding a difference to multiples of the tolerance lets it exceed the collar by half of one.
     slack = tolerance // 2
     longest = np.maximum(offset_collar, np.rint(collars.offset_fraction * (offset - onset)).astype(np.int64))
-    return ((np.abs(onset - predicted.onset_nanoseconds[columns]) <= onset_collar + slack)
-            & (np.abs(offset - predicted.offset_nanoseconds[columns]) <= longest + slack))
+    return (np.abs(onset - predicted.onset_nanoseconds[columns]) <= onset_collar + slack) & (
+        np.abs(offset - predicted.offset_nanoseconds[columns]) <= longest + slack
+    )
 
 
-def _is_hit_in_floating_point(reference: EventTable, predicted: EventTable, pairs: Pairs,
-                              collars: Collars) -> NDArray[np.bool_]:
+def _is_hit_in_floating_point(
+    reference: EventTable, predicted: EventTable, pairs: Pairs, collars: Collars
+) -> NDArray[np.bool_]:
     """Whether each pair is within the collars, to the last bit as sed_eval decides it: (pairs,)."""
     rows, columns = pairs
     onset, offset = reference.onset_seconds[rows], reference.offset_seconds[rows]
     longest = np.maximum(collars.offset_seconds, collars.offset_fraction * (offset - onset))
-    return ((np.abs(onset - predicted.onset_seconds[columns]) <= collars.onset_seconds)
-            & (np.abs(offset - predicted.offset_seconds[columns]) <= longest))
+    return (np.abs(onset - predicted.onset_seconds[columns]) <= collars.onset_seconds) & (
+        np.abs(offset - predicted.offset_seconds[columns]) <= longest
+    )
 
 
-def _near_onsets(reference: EventTable, predicted: EventTable, reference_group: NDArray[np.int64],
-                 predicted_group: NDArray[np.int64], reach_seconds: float) -> Pairs:
+def _near_onsets(
+    reference: EventTable,
+    predicted: EventTable,
+    reference_group: NDArray[np.int64],
+    predicted_group: NDArray[np.int64],
+    reach_seconds: float,
+) -> Pairs:
     """All pairs of one group whose onsets are within reach, and a few that are up to 3 ms farther apart.
 
     One line holds all groups one after the other, with gaps wider than the reach, and one search per event finds its
@@ -215,8 +259,10 @@ def _near_onsets(reference: EventTable, predicted: EventTable, reference_group: 
     reach = int(reach_seconds * 1e3) + 2
     group_length = max((int(times.max()) for times in milliseconds if len(times)), default=0) + reach + 1
     check_line(reference, group_length)
-    places, candidates = (group * group_length + times for group, times in
-                          zip((reference_group, predicted_group), milliseconds, strict=True))
+    places, candidates = (
+        group * group_length + times
+        for group, times in zip((reference_group, predicted_group), milliseconds, strict=True)
+    )
     # Both sorted: the search goes along the line once, instead of starting anew for every event.
     place_order, candidate_order = np.argsort(places), np.argsort(candidates)
     places, candidates = places[place_order], candidates[candidate_order]

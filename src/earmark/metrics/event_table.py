@@ -31,8 +31,10 @@ class TagTable:
     class_index: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        for name, index, options in (("file_index", self.file_index, self.files),
-                                     ("class_index", self.class_index, self.classes)):
+        for name, index, options in (
+            ("file_index", self.file_index, self.files),
+            ("class_index", self.class_index, self.classes),
+        ):
             if len(index) and not (index.min() >= 0 and index.max() < len(options)):
                 raise ValueError(f"{name} must be from 0 to {len(options) - 1}, got {index.min()} to {index.max()}")
 
@@ -70,8 +72,10 @@ class EventTable(TagTable):
         super().__post_init__()
         onset, offset = self.onset_seconds, self.offset_seconds
         if not len(self.file_index) == len(self.class_index) == len(onset) == len(offset):
-            raise ValueError(f"every event must have a file, a class, an onset and an offset, got "
-                             f"{len(self.file_index)}, {len(self.class_index)}, {len(onset)} and {len(offset)}")
+            raise ValueError(
+                f"every event must have a file, a class, an onset and an offset, got "
+                f"{len(self.file_index)}, {len(self.class_index)}, {len(onset)} and {len(offset)}"
+            )
         # NaN fails these comparisons too. Only when one fails is it worth finding out where and why.
         is_sound = (onset >= 0) & (onset <= offset) & (offset <= LONGEST_SECONDS)
         if not is_sound.all():
@@ -89,8 +93,13 @@ class EventTable(TagTable):
 
     def rows(self, keep: NDArray[np.bool_]) -> EventTable:
         """Return the table of the rows where `keep` is true."""
-        return replace(self, file_index=self.file_index[keep], class_index=self.class_index[keep],
-                       onset_seconds=self.onset_seconds[keep], offset_seconds=self.offset_seconds[keep])
+        return replace(
+            self,
+            file_index=self.file_index[keep],
+            class_index=self.class_index[keep],
+            onset_seconds=self.onset_seconds[keep],
+            offset_seconds=self.offset_seconds[keep],
+        )
 
     def tags(self) -> TagTable:
         """Return which classes occur in which files."""
@@ -138,12 +147,16 @@ def check_same_grid(reference: TagTable, predicted: TagTable) -> None:
     """Raise ValueError unless both tables number files and classes alike."""
     for name in ("files", "classes"):
         if getattr(reference, name) != getattr(predicted, name):
-            raise ValueError(f"reference and predicted must have the same {name} in the same order - encode them "
-                             "together with event_tables or tag_tables")
+            raise ValueError(
+                f"reference and predicted must have the same {name} in the same order - encode them "
+                "together with event_tables or tag_tables"
+            )
 
 
 def check_line(table: TagTable, group_length: int) -> None:
     """Raise ValueError when all files and classes laid end to end, `group_length` each, do not fit into 64 bits."""
     if len(table.files) * max(1, len(table.classes)) * group_length >= 2**63:
-        raise ValueError(f"{len(table.files)} files in {len(table.classes)} classes with events as late as these do "
-                         "not fit into one table - are the times in seconds?")
+        raise ValueError(
+            f"{len(table.files)} files in {len(table.classes)} classes with events as late as these do "
+            "not fit into one table - are the times in seconds?"
+        )

@@ -34,8 +34,10 @@ def score_rows(evaluation: Evaluation) -> list[list[str]]:
     """
     scores = [[counts.macro, counts.micro, *_per_class(counts)] for counts in evaluation.levels]  # (levels, rows)
     names = ["macro mean", "micro mean", *evaluation.event.classes]
-    return [[name, *(_figure(getattr(level[row], figure)) for level in scores for figure in FIGURES)]
-            for row, name in enumerate(names)]
+    return [
+        [name, *(_figure(getattr(level[row], figure)) for level in scores for figure in FIGURES)]
+        for row, name in enumerate(names)
+    ]
 
 
 def count_rows(evaluation: Evaluation) -> list[list[str]]:
@@ -53,9 +55,10 @@ def count_rows(evaluation: Evaluation) -> list[list[str]]:
         dog 1 0 0
     """
     arrays = [getattr(counts, name) for counts in evaluation.levels for name in COUNTED]
-    return [["all classes", *(f"{array.sum():,}" for array in arrays)],
-            *([label, *(f"{array[index]:,}" for array in arrays)]
-              for index, label in enumerate(evaluation.event.classes))]
+    return [
+        ["all classes", *(f"{array.sum():,}" for array in arrays)],
+        *([label, *(f"{array[index]:,}" for array in arrays)] for index, label in enumerate(evaluation.event.classes)),
+    ]
 
 
 def settings_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -70,19 +73,31 @@ def settings_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
     """
     collars, segment = evaluation.collars, evaluation.segment
     end = "durations as given" if evaluation.has_durations else "a file ends with its last event (no durations given)"
-    tags = [f"{side} tags {'as given' if is_given else 'derived from the events'}" for side, is_given in
-            (("reference", evaluation.has_reference_tags), ("predicted", evaluation.has_predicted_tags))]
+    tags = [
+        f"{side} tags {'as given' if is_given else 'derived from the events'}"
+        for side, is_given in (
+            ("reference", evaluation.has_reference_tags),
+            ("predicted", evaluation.has_predicted_tags),
+        )
+    ]
     if evaluation.compatible is None:
         policy = "a class that one side lacks counts 0 in the means; a class that both sides lack is left out"
     else:
-        policy = (f"as {evaluation.compatible} has them: undefined figures are left out of the means, so a class that "
-                  "was never predicted, or never there, does not lower macro F1")
-    return [("event", f"onset within {_seconds(collars.onset_seconds)}, offset within "
-                      f"{_seconds(collars.offset_seconds)} or {collars.offset_fraction:.0%} of the reference event's "
-                      "length, best matching"),
-            ("segment", f"{segment.segment_seconds:g} s, {segment.n_segments:,} segments in all; {end}"),
-            ("clip", f"{evaluation.n_clips:,} clips; {', '.join(tags)}"),
-            ("means", policy)]
+        policy = (
+            f"as {evaluation.compatible} has them: undefined figures are left out of the means, so a class that "
+            "was never predicted, or never there, does not lower macro F1"
+        )
+    return [
+        (
+            "event",
+            f"onset within {_seconds(collars.onset_seconds)}, offset within "
+            f"{_seconds(collars.offset_seconds)} or {collars.offset_fraction:.0%} of the reference event's "
+            "length, best matching",
+        ),
+        ("segment", f"{segment.segment_seconds:g} s, {segment.n_segments:,} segments in all; {end}"),
+        ("clip", f"{evaluation.n_clips:,} clips; {', '.join(tags)}"),
+        ("means", policy),
+    ]
 
 
 def cautions(evaluation: Evaluation) -> list[str]:
@@ -99,24 +114,31 @@ def cautions(evaluation: Evaluation) -> list[str]:
     n_dropped = left_out.n_zero_length_reference + left_out.n_zero_length_predicted
     sentences = []
     if n_dropped > 0:
-        sentences.append(f"{_many(n_dropped, 'event')} of zero length {_was(n_dropped)} dropped "
-                         f"({left_out.n_zero_length_reference:,} reference, {left_out.n_zero_length_predicted:,} "
-                         "predicted); --zero-length keep counts them")
+        sentences.append(
+            f"{_many(n_dropped, 'event')} of zero length {_was(n_dropped)} dropped "
+            f"({left_out.n_zero_length_reference:,} reference, {left_out.n_zero_length_predicted:,} "
+            "predicted); --zero-length keep counts them"
+        )
     if left_out.ignored_files:
         sentences.append(_ignored(left_out.ignored_files, left_out.n_ignored, "event"))
     if tags.ignored_files and (evaluation.has_predicted_tags or tags.ignored_files != left_out.ignored_files):
         sentences.append(_ignored(tags.ignored_files, tags.n_ignored, "tag"))
     if left_out.n_unpredicted_files > 0:
-        sentences.append(f"{_many(left_out.n_unpredicted_files, 'reference file')} without any predicted row: nothing "
-                         "was found there")
+        sentences.append(
+            f"{_many(left_out.n_unpredicted_files, 'reference file')} without any predicted row: nothing "
+            "was found there"
+        )
     reason = "on neither side" if evaluation.compatible is None else "F1 undefined (missing on one side or both)"
     undefined: dict[tuple[str, ...], list[str]] = {}  # levels -> the classes without F1 in just these
     f1_of_levels = [(counts.level, counts.f1.tolist()) for counts in evaluation.levels]
     for index, label in enumerate(evaluation.event.classes):
         levels = tuple(level for level, f1 in f1_of_levels if math.isnan(f1[index]))
         undefined.setdefault(levels, []).append(label)
-    sentences += [f"{reason}, so left out of the {_and(levels)} mean{'s' * (len(levels) > 1)}: {', '.join(labels)}"
-                  for levels, labels in undefined.items() if levels]
+    sentences += [
+        f"{reason}, so left out of the {_and(levels)} mean{'s' * (len(levels) > 1)}: {', '.join(labels)}"
+        for levels, labels in undefined.items()
+        if levels
+    ]
     return sentences + _made_up_classes(evaluation)
 
 
@@ -126,8 +148,11 @@ def _made_up_classes(evaluation: Evaluation) -> list[str]:
     n_predicted = np.sum([counts.n_predicted for counts in evaluation.levels], axis=0)
     classes = evaluation.event.classes
     known = [label for label, n in zip(classes, n_reference, strict=True) if n > 0]
-    return [f"the class {label!r} is predicted, but not one reference has it{did_you_mean(label, known)}"
-            for label, found, true in zip(classes, n_predicted, n_reference, strict=True) if found > 0 and true == 0]
+    return [
+        f"the class {label!r} is predicted, but not one reference has it{did_you_mean(label, known)}"
+        for label, found, true in zip(classes, n_predicted, n_reference, strict=True)
+        if found > 0 and true == 0
+    ]
 
 
 def as_json(evaluation: Evaluation) -> Json:
@@ -143,32 +168,57 @@ def as_json(evaluation: Evaluation) -> Json:
     left_out, tags, collars = evaluation.left_out, evaluation.left_out_tags, evaluation.collars
     segment = evaluation.segment
     levels = {counts.level: _level_json(counts) for counts in evaluation.levels}
-    levels["event"] |= {"onset_collar_seconds": collars.onset_seconds, "offset_collar_seconds": collars.offset_seconds,
-                        "offset_collar_fraction": collars.offset_fraction,
-                        "tolerance_seconds": collars.tolerance_seconds}
-    levels["segment"] |= {"segment_seconds": segment.segment_seconds, "n_segments": segment.n_segments,
-                          "has_durations": evaluation.has_durations,
-                          "true_negatives": dict(zip(segment.classes, segment.true_negatives.tolist(), strict=True))}
-    levels["clip"] |= {"n_clips": evaluation.n_clips,
-                       "reference_tags": "given" if evaluation.has_reference_tags else "derived from events",
-                       "predicted_tags": "given" if evaluation.has_predicted_tags else "derived from events",
-                       "ignored_files": list(tags.ignored_files), "n_ignored_tags": tags.n_ignored}
-    return {"policy": "earmark" if evaluation.compatible is None else evaluation.compatible,
-            "n_files": evaluation.n_files, "n_unpredicted_files": left_out.n_unpredicted_files,
-            "ignored_files": list(left_out.ignored_files), "n_ignored_events": left_out.n_ignored,
-            "zero_length": {"policy": evaluation.zero_length, "n_dropped_reference": left_out.n_zero_length_reference,
-                            "n_dropped_predicted": left_out.n_zero_length_predicted},
-            "cautions": cautions(evaluation), **levels}
+    levels["event"] |= {
+        "onset_collar_seconds": collars.onset_seconds,
+        "offset_collar_seconds": collars.offset_seconds,
+        "offset_collar_fraction": collars.offset_fraction,
+        "tolerance_seconds": collars.tolerance_seconds,
+    }
+    levels["segment"] |= {
+        "segment_seconds": segment.segment_seconds,
+        "n_segments": segment.n_segments,
+        "has_durations": evaluation.has_durations,
+        "true_negatives": dict(zip(segment.classes, segment.true_negatives.tolist(), strict=True)),
+    }
+    levels["clip"] |= {
+        "n_clips": evaluation.n_clips,
+        "reference_tags": "given" if evaluation.has_reference_tags else "derived from events",
+        "predicted_tags": "given" if evaluation.has_predicted_tags else "derived from events",
+        "ignored_files": list(tags.ignored_files),
+        "n_ignored_tags": tags.n_ignored,
+    }
+    return {
+        "policy": "earmark" if evaluation.compatible is None else evaluation.compatible,
+        "n_files": evaluation.n_files,
+        "n_unpredicted_files": left_out.n_unpredicted_files,
+        "ignored_files": list(left_out.ignored_files),
+        "n_ignored_events": left_out.n_ignored,
+        "zero_length": {
+            "policy": evaluation.zero_length,
+            "n_dropped_reference": left_out.n_zero_length_reference,
+            "n_dropped_predicted": left_out.n_zero_length_predicted,
+        },
+        "cautions": cautions(evaluation),
+        **levels,
+    }
 
 
 def _level_json(counts: Counts) -> Json:
     """One level."""
-    classes = {label: {**_scores_json(scores), **{name: int(getattr(counts, name)[index]) for name in COUNTED}}
-               for index, (label, scores) in enumerate(zip(counts.classes, _per_class(counts), strict=True))}
-    return {"macro": _scores_json(counts.macro), "micro": _scores_json(counts.micro),
-            "error_rate": _or_none(counts.error_rate), "substitutions": counts.substitutions,
-            "deletions": counts.deletions, "insertions": counts.insertions, "absent": list(counts.absent),
-            "classes": classes}
+    classes = {
+        label: {**_scores_json(scores), **{name: int(getattr(counts, name)[index]) for name in COUNTED}}
+        for index, (label, scores) in enumerate(zip(counts.classes, _per_class(counts), strict=True))
+    }
+    return {
+        "macro": _scores_json(counts.macro),
+        "micro": _scores_json(counts.micro),
+        "error_rate": _or_none(counts.error_rate),
+        "substitutions": counts.substitutions,
+        "deletions": counts.deletions,
+        "insertions": counts.insertions,
+        "absent": list(counts.absent),
+        "classes": classes,
+    }
 
 
 def _per_class(counts: Counts) -> list[Scores]:
@@ -215,5 +265,7 @@ def _and(words: Sequence[str]) -> str:
 def _ignored(files: Sequence[str], n: int, noun: str) -> str:
     """Which predicted files do not count."""
     isnt = "is" if len(files) == 1 else "are"
-    return (f"{_many(len(files), 'predicted file')} {isnt} not in the reference: {_many(n, noun)} ignored "
-            f"(first: {files[0]})")
+    return (
+        f"{_many(len(files), 'predicted file')} {isnt} not in the reference: {_many(n, noun)} ignored "
+        f"(first: {files[0]})"
+    )

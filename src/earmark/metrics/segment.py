@@ -47,10 +47,16 @@ class _Runs:
     group_length: int
 
 
-def segment_counts(reference: Mapping[str, Sequence[Event]], predicted: Mapping[str, Sequence[Event]], *,
-                   classes: Sequence[str] | None = None, segment_seconds: float = 1.0,
-                   durations: Mapping[str, float] | None = None, zero_length: str | None = None,
-                   compatible: str | None = None) -> SegmentCounts:
+def segment_counts(
+    reference: Mapping[str, Sequence[Event]],
+    predicted: Mapping[str, Sequence[Event]],
+    *,
+    classes: Sequence[str] | None = None,
+    segment_seconds: float = 1.0,
+    durations: Mapping[str, float] | None = None,
+    zero_length: str | None = None,
+    compatible: str | None = None,
+) -> SegmentCounts:
     """Count the segments in which reference and predictions agree; an event fills every segment it reaches into.
 
     Args:
@@ -79,12 +85,19 @@ def segment_counts(reference: Mapping[str, Sequence[Event]], predicted: Mapping[
         zero_length = "drop" if compatible is None else "keep"
     tables = event_tables(reference, predicted, classes=classes, zero_length=zero_length)
     tables[2].warn()
-    return count_segments(tables[0], tables[1], segment_seconds=segment_seconds, durations=durations,
-                          compatible=compatible)
+    return count_segments(
+        tables[0], tables[1], segment_seconds=segment_seconds, durations=durations, compatible=compatible
+    )
 
 
-def count_segments(reference: EventTable, predicted: EventTable, *, segment_seconds: float = 1.0,
-                   durations: Mapping[str, float] | None = None, compatible: str | None = None) -> SegmentCounts:
+def count_segments(
+    reference: EventTable,
+    predicted: EventTable,
+    *,
+    segment_seconds: float = 1.0,
+    durations: Mapping[str, float] | None = None,
+    compatible: str | None = None,
+) -> SegmentCounts:
     """Count as `segment_counts` does, from tables.
 
     A segment in which classes were missed and others made up has as many substitutions as the fewer of the two.
@@ -100,41 +113,60 @@ def count_segments(reference: EventTable, predicted: EventTable, *, segment_seco
     if durations is not None:
         given = _n_segments(durations, reference.files, segment_seconds, in_floating_point)
         if in_floating_point:
-            spans = [(start, np.minimum(stop, given[side.file_index]))
-                     for side, (start, stop) in zip(sides, spans, strict=True)]
+            spans = [
+                (start, np.minimum(stop, given[side.file_index]))
+                for side, (start, stop) in zip(sides, spans, strict=True)
+            ]
         lengths = given if in_floating_point else np.maximum(lengths, given)
 
     group_length = int(lengths.max(initial=0)) + 1
     check_line(reference, group_length)
-    true_runs, predicted_runs = (_merged(side.cell, span, group_length)
-                                 for side, span in zip(sides, spans, strict=True))
+    true_runs, predicted_runs = (
+        _merged(side.cell, span, group_length) for side, span in zip(sides, spans, strict=True)
+    )
     n_classes = len(reference.classes)
     n_true, n_predicted = (_per_class(runs, runs.stop - runs.start, n_classes) for runs in (true_runs, predicted_runs))
     hits = _per_class(true_runs, _covered(true_runs, predicted_runs), n_classes)
     substitutions = _smaller_side(true_runs, predicted_runs, n_classes) - int(hits.sum())
-    return SegmentCounts("segment", reference.classes, hits, n_predicted - hits, n_true - hits, substitutions,
-                         compatible, segment_seconds, int(lengths.sum()))
+    return SegmentCounts(
+        "segment",
+        reference.classes,
+        hits,
+        n_predicted - hits,
+        n_true - hits,
+        substitutions,
+        compatible,
+        segment_seconds,
+        int(lengths.sum()),
+    )
 
 
-def _segments_of(table: EventTable, segment_seconds: float,
-                 in_floating_point: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _segments_of(
+    table: EventTable, segment_seconds: float, in_floating_point: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First segment, and the one after the last, of every event: (rows,), (rows,)."""
     if in_floating_point:
-        return (np.floor(table.onset_seconds / segment_seconds).astype(np.int64),
-                np.ceil(table.offset_seconds / segment_seconds).astype(np.int64))
+        return (
+            np.floor(table.onset_seconds / segment_seconds).astype(np.int64),
+            np.ceil(table.offset_seconds / segment_seconds).astype(np.int64),
+        )
     length = int(nanoseconds(np.array(segment_seconds)))
-    return ((table.onset_nanoseconds + SLACK_NANOSECONDS) // length,
-            -((SLACK_NANOSECONDS - table.offset_nanoseconds) // length))
+    return (
+        (table.onset_nanoseconds + SLACK_NANOSECONDS) // length,
+        -((SLACK_NANOSECONDS - table.offset_nanoseconds) // length),
+    )
 
 
-def _n_segments(durations: Mapping[str, float], files: Sequence[str], segment_seconds: float,
-                in_floating_point: bool) -> NDArray[np.int64]:
+def _n_segments(
+    durations: Mapping[str, float], files: Sequence[str], segment_seconds: float, in_floating_point: bool
+) -> NDArray[np.int64]:
     """Segments of every file: (files,)."""
     durations = {one_form(name): seconds for name, seconds in durations.items()}
     missing = [name for name in files if name not in durations]
     if missing:
-        raise ValueError(f"durations must have every file of the reference, {len(missing)} are missing "
-                         f"(first: {missing[0]!r})")
+        raise ValueError(
+            f"durations must have every file of the reference, {len(missing)} are missing (first: {missing[0]!r})"
+        )
     seconds = np.array([number(f"duration of {name}", durations[name], at_least=0, at_most=1e9) for name in files])
     if in_floating_point:
         return np.ceil(seconds / segment_seconds).astype(np.int64)
@@ -148,8 +180,8 @@ def _merged(cell: NDArray[np.int64], span: tuple[NDArray[np.int64], NDArray[np.i
     start, stop = start[has_length], stop[has_length]
     order = np.argsort(start)
     start, stop = start[order], np.maximum.accumulate(stop[order])
-    is_first = np.append(True, start[1:] > stop[:-1])[:len(start)]
-    is_last = np.append(is_first[1:], True)[:len(start)]
+    is_first = np.append(True, start[1:] > stop[:-1])[: len(start)]
+    is_last = np.append(is_first[1:], True)[: len(start)]
     return _Runs(start[is_first], stop[is_last], group_length)
 
 

@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOTS_PER_INCH = 150
-INK = "#22262b"        # text and important lines
-PALE_INK = "#5d6570"   # ticks and notes; still 5.9:1 on white
+INK = "#22262b"  # text and important lines
+PALE_INK = "#5d6570"  # ticks and notes; still 5.9:1 on white
 GRID = "#e3e6ea"
-SHADE = "#cfd5dc"      # reference events
+SHADE = "#cfd5dc"  # reference events
 
 # Apart for readers who confuse red and green, and dark enough on white to be read as small text.
 COLOURS = ("#0064ad", "#c04a00", "#007a5c", "#a2407c", "#8a6100", "#5b4bb3", "#3f474f", "#b0303a")
-Dashes = Literal["solid", "none"] | tuple[float, tuple[float, ...]]      # offset, then lengths of dash and gap in turn
-DASHES: tuple[Dashes, ...] = (
-    "solid", (0, (4.5, 1.6)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.4)), (0, (8, 2, 1, 2, 1, 2)))
-THIN_DASHES: Dashes = (0, (3.5, 2.2))      # of lines that mark a value
+Dashes = Literal["solid", "none"] | tuple[float, tuple[float, ...]]  # offset, then lengths of dash and gap in turn
+DASHES: tuple[Dashes, ...] = ("solid", (0, (4.5, 1.6)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.4)), (0, (8, 2, 1, 2, 1, 2)))
+THIN_DASHES: Dashes = (0, (3.5, 2.2))  # of lines that mark a value
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
 # A pooling function looks the same in every picture, whichever others stand beside it.
 POOLINGS = ("power", "linear", "max", "average", "attention", "exponential", "auto", "cap", "rap", "hierarchical")
@@ -181,8 +180,10 @@ def drawable(text: str) -> str:
     from matplotlib.font_manager import get_font
 
     font = get_font(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf")
-    on_one_line = "".join(" " if unicodedata.category(letter) in ("Cc", "Zl", "Zp") else letter
-                          for letter in unicodedata.normalize("NFC", text))
+    on_one_line = "".join(
+        " " if unicodedata.category(letter) in ("Cc", "Zl", "Zp") else letter
+        for letter in unicodedata.normalize("NFC", text)
+    )
     return "".join(letter if font.get_char_index(ord(letter)) != 0 else "□" for letter in on_one_line)
 
 
@@ -196,11 +197,12 @@ def shortened(text: str, *, n_letters: int) -> str:
     if len(text) <= n_letters:
         return text
     head = n_letters // 2
-    return f"{text[:head]}…{text[len(text) - (n_letters - head - 1):]}"
+    return f"{text[:head]}…{text[len(text) - (n_letters - head - 1) :]}"
 
 
-def system_legend(figure: Figure, looks: Mapping[str, SystemLook], *, with_markers: bool,
-                  notes: Mapping[str, str] | None = None) -> None:
+def system_legend(
+    figure: Figure, looks: Mapping[str, SystemLook], *, with_markers: bool, notes: Mapping[str, str] | None = None
+) -> None:
     """Write the systems' names above the axes, each behind its line or marker and before its note, if it has one.
 
     Example:
@@ -212,15 +214,31 @@ def system_legend(figure: Figure, looks: Mapping[str, SystemLook], *, with_marke
     """
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color=system.colour, linestyle="none" if with_markers else system.dashes,
-                      marker=system.marker if with_markers else "none", linewidth=2, markersize=6.5)
-               for system in looks.values()]
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=system.colour,
+            linestyle="none" if with_markers else system.dashes,
+            marker=system.marker if with_markers else "none",
+            linewidth=2,
+            markersize=6.5,
+        )
+        for system in looks.values()
+    ]
     # matplotlib hides legend entries that begin with an underscore; a blank before it keeps them.
     labels = [f" {drawable(name)}" if name.startswith("_") else drawable(name) for name in looks]
     if notes is not None:
         labels = [f"{label}: {notes[name]}" for label, name in zip(labels, looks, strict=True)]
-    figure.legend(handles, labels, loc="outside upper left", ncols=6 if notes is None else 3,
-                  handlelength=1.2 if with_markers else 2.6, columnspacing=1.8, borderaxespad=0.2)
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper left",
+        ncols=6 if notes is None else 3,
+        handlelength=1.2 if with_markers else 2.6,
+        columnspacing=1.8,
+        borderaxespad=0.2,
+    )
 
 
 def seconds_axis(axes: Axes, *, duration_seconds: float, n_ticks: int = 11) -> None:

@@ -19,17 +19,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-LANE_HEIGHT = 0.21           # of a lane of detected events, in units of probability
+LANE_HEIGHT = 0.21  # of a lane of detected events, in units of probability
 MEL_TICKS_HZ = (100, 500, 1000, 2000, 4000, 8000, 16000)
-COLUMNS = 4                  # of panels in a batch figure
+COLUMNS = 4  # of panels in a batch figure
 
 
-def clip_figure(*, log_mel: NDArray[np.floating], feature_timeline: Timeline,
-                frame_probs: Mapping[str, NDArray[np.floating]], classes: Sequence[str],
-                shown_classes: Sequence[str], timeline: Timeline, reference: Sequence[Event],
-                detected: Mapping[str, Sequence[Event]], clip_probs: Mapping[str, NDArray[np.floating]],
-                sign_thresholds: Mapping[str, NDArray[np.floating]],
-                mel_frequencies: NDArray[np.floating] | None = None, title: str = "") -> Figure:
+def clip_figure(
+    *,
+    log_mel: NDArray[np.floating],
+    feature_timeline: Timeline,
+    frame_probs: Mapping[str, NDArray[np.floating]],
+    classes: Sequence[str],
+    shown_classes: Sequence[str],
+    timeline: Timeline,
+    reference: Sequence[Event],
+    detected: Mapping[str, Sequence[Event]],
+    clip_probs: Mapping[str, NDArray[np.floating]],
+    sign_thresholds: Mapping[str, NDArray[np.floating]],
+    mel_frequencies: NDArray[np.floating] | None = None,
+    title: str = "",
+) -> Figure:
     """Draw one clip: its spectrogram, and below it for each shown class what every system thought, frame by frame.
 
     Curves are the frame probabilities, shaded spans the reference events, bars under the curves the detected events,
@@ -86,10 +95,20 @@ def clip_figure(*, log_mel: NDArray[np.floating], feature_timeline: Timeline,
             _draw_lanes(axes, label, detected, looks)
             for name, system in looks.items():
                 centres = (np.arange(len(frame_probs[name])) + 0.5) * timeline.hop_seconds
-                axes.plot(centres, frame_probs[name][:, index], color=system.colour, linestyle=system.dashes,
-                          linewidth=1.7, gid=f"curve {name}")
-            _draw_thresholds(axes, looks, {name: float(clip_probs[name][index]) for name in looks},
-                             {name: float(sign_thresholds[name][index]) for name in looks})
+                axes.plot(
+                    centres,
+                    frame_probs[name][:, index],
+                    color=system.colour,
+                    linestyle=system.dashes,
+                    linewidth=1.7,
+                    gid=f"curve {name}",
+                )
+            _draw_thresholds(
+                axes,
+                looks,
+                {name: float(clip_probs[name][index]) for name in looks},
+                {name: float(sign_thresholds[name][index]) for name in looks},
+            )
             axes.tick_params(labelbottom=row == len(shown_classes))
         axes.set_xlabel("seconds")
         canvas.seconds_axis(top, duration_seconds=duration_seconds)
@@ -101,29 +120,49 @@ def clip_figure(*, log_mel: NDArray[np.floating], feature_timeline: Timeline,
     return figure
 
 
-def _check_systems(frame_probs: Mapping[str, NDArray[np.floating]], detected: Mapping[str, Sequence[Event]],
-                   clip_probs: Mapping[str, NDArray[np.floating]],
-                   sign_thresholds: Mapping[str, NDArray[np.floating]], *, classes: Sequence[str]) -> None:
+def _check_systems(
+    frame_probs: Mapping[str, NDArray[np.floating]],
+    detected: Mapping[str, Sequence[Event]],
+    clip_probs: Mapping[str, NDArray[np.floating]],
+    sign_thresholds: Mapping[str, NDArray[np.floating]],
+    *,
+    classes: Sequence[str],
+) -> None:
     """Every system must be in every mapping, with one value per class."""
     for name, probs in frame_probs.items():
-        for argument, names in (("detected", set(detected)), ("clip_probs", set(clip_probs)),
-                                ("sign_thresholds", set(sign_thresholds))):
+        for argument, names in (
+            ("detected", set(detected)),
+            ("clip_probs", set(clip_probs)),
+            ("sign_thresholds", set(sign_thresholds)),
+        ):
             if name not in names:
-                raise ValueError(f"{argument} must have an entry for every system of frame_probs, got none for {name!r}"
-                                 f"{checks.did_you_mean(name, names)}")
+                raise ValueError(
+                    f"{argument} must have an entry for every system of frame_probs, got none for {name!r}"
+                    f"{checks.did_you_mean(name, names)}"
+                )
         checks.known_labels((event.label for event in detected[name]), classes, where=f"detected[{name!r}]")
         checks.shape(f"frame_probs[{name!r}]", probs.shape, "(frames, classes)", hint="one clip, no batch axis")
-        for argument, last_axis in ((f"frame_probs[{name!r}]", probs.shape[-1]),
-                                    (f"clip_probs[{name!r}]", np.shape(clip_probs[name])[-1]),
-                                    (f"sign_thresholds[{name!r}]", np.shape(sign_thresholds[name])[-1])):
+        for argument, last_axis in (
+            (f"frame_probs[{name!r}]", probs.shape[-1]),
+            (f"clip_probs[{name!r}]", np.shape(clip_probs[name])[-1]),
+            (f"sign_thresholds[{name!r}]", np.shape(sign_thresholds[name])[-1]),
+        ):
             if last_axis != len(classes):
-                raise ValueError(f"{argument} must have {len(classes)} classes on its last axis, got {last_axis} "
-                                 f"- are these the probabilities of another model?")
+                raise ValueError(
+                    f"{argument} must have {len(classes)} classes on its last axis, got {last_axis} "
+                    f"- are these the probabilities of another model?"
+                )
 
 
-def _draw_spectrogram(axes: Axes, log_mel: NDArray[np.floating], *, hop_seconds: float,
-                     mel_frequencies: NDArray[np.floating] | None = None,
-                     lowest: float | None = None, highest: float | None = None) -> AxesImage:
+def _draw_spectrogram(
+    axes: Axes,
+    log_mel: NDArray[np.floating],
+    *,
+    hop_seconds: float,
+    mel_frequencies: NDArray[np.floating] | None = None,
+    lowest: float | None = None,
+    highest: float | None = None,
+) -> AxesImage:
     """Draw log-mel energies, time to the right, low bands at the bottom; colours span the 2nd to 99.8th percentile."""
     n_frames, n_mels = log_mel.shape
     finite = log_mel[np.isfinite(log_mel)]
@@ -131,8 +170,16 @@ def _draw_spectrogram(axes: Axes, log_mel: NDArray[np.floating], *, hop_seconds:
         lowest = float(np.percentile(finite, 2))
     if finite.size and highest is None:
         highest = float(np.percentile(finite, 99.8))
-    image = axes.imshow(log_mel.T, origin="lower", aspect="auto", cmap="magma", vmin=lowest, vmax=highest,
-                        interpolation="antialiased", extent=(0, n_frames * hop_seconds, 0, n_mels))
+    image = axes.imshow(
+        log_mel.T,
+        origin="lower",
+        aspect="auto",
+        cmap="magma",
+        vmin=lowest,
+        vmax=highest,
+        interpolation="antialiased",
+        extent=(0, n_frames * hop_seconds, 0, n_mels),
+    )
     if mel_frequencies is None:
         axes.set_ylabel("mel band")
         return image
@@ -147,18 +194,31 @@ def _draw_spectrogram(axes: Axes, log_mel: NDArray[np.floating], *, hop_seconds:
 def _draw_reference(axes: Axes, events: Sequence[Event]) -> None:
     """Shade the true events from top to bottom."""
     for event in events:
-        axes.axvspan(event.onset, event.offset, facecolor=canvas.SHADE, edgecolor="#9aa3ad", linewidth=0.8, alpha=0.75,
-                     zorder=0.5, gid="reference")
+        axes.axvspan(
+            event.onset,
+            event.offset,
+            facecolor=canvas.SHADE,
+            edgecolor="#9aa3ad",
+            linewidth=0.8,
+            alpha=0.75,
+            zorder=0.5,
+            gid="reference",
+        )
 
 
-def _draw_lanes(axes: Axes, label: str, detected: Mapping[str, Sequence[Event]],
-                looks: Mapping[str, canvas.SystemLook]) -> None:
+def _draw_lanes(
+    axes: Axes, label: str, detected: Mapping[str, Sequence[Event]], looks: Mapping[str, canvas.SystemLook]
+) -> None:
     """One thin lane per system under the curves, with a bar for each detected event."""
     centres = {name: -LANE_HEIGHT * (lane + 1) for lane, name in enumerate(looks)}
     for name, centre in centres.items():
         spans = [(event.onset, event.duration) for event in detected[name] if event.label == label]
-        axes.broken_barh(spans, (centre - 0.28 * LANE_HEIGHT, 0.56 * LANE_HEIGHT), facecolor=looks[name].colour,
-                         gid=f"detected {name}")
+        axes.broken_barh(
+            spans,
+            (centre - 0.28 * LANE_HEIGHT, 0.56 * LANE_HEIGHT),
+            facecolor=looks[name].colour,
+            gid=f"detected {name}",
+        )
     axes.axhline(0, color="#b9c0c8", linewidth=0.8)
     axes.set_ylim(-LANE_HEIGHT * (len(looks) + 0.7), 1.05)
     axes.set_yticks([*centres.values(), 0, 0.5, 1], labels=[*map(canvas.drawable, centres), "0", "0.5", "1"])
@@ -166,8 +226,9 @@ def _draw_lanes(axes: Axes, label: str, detected: Mapping[str, Sequence[Event]],
     axes.grid(axis="x")
 
 
-def _draw_thresholds(axes: Axes, looks: Mapping[str, canvas.SystemLook], clip_probs: Mapping[str, float],
-                     thresholds: Mapping[str, float]) -> None:
+def _draw_thresholds(
+    axes: Axes, looks: Mapping[str, canvas.SystemLook], clip_probs: Mapping[str, float], thresholds: Mapping[str, float]
+) -> None:
     """A dashed line at theta * y^c for each system that has one, and the figures at the right edge."""
     # Beyond 0 and 1 there is no frame whose gradient could change sign; NaN compares as False.
     drawn = {name: thresholds[name] for name in looks if 0 <= thresholds[name] <= 1}
@@ -175,14 +236,23 @@ def _draw_thresholds(axes: Axes, looks: Mapping[str, canvas.SystemLook], clip_pr
     for (name, system), height in zip(looks.items(), heights, strict=True):
         text = f"{canvas.drawable(name)}: yᶜ {clip_probs[name]:.2f}"
         if name in drawn:
-            axes.axhline(drawn[name], color=system.colour, linewidth=1, linestyle=canvas.THIN_DASHES,
-                         gid=f"threshold {name}")
+            axes.axhline(
+                drawn[name], color=system.colour, linewidth=1, linestyle=canvas.THIN_DASHES, gid=f"threshold {name}"
+            )
             # A short leader says which line the text belongs to where two labels had to move apart.
-            axes.plot([1, 1.012], [drawn[name], height], transform=axes.get_yaxis_transform(), clip_on=False,
-                      color=system.colour, linewidth=0.9, gid=f"leader {name}")
+            axes.plot(
+                [1, 1.012],
+                [drawn[name], height],
+                transform=axes.get_yaxis_transform(),
+                clip_on=False,
+                color=system.colour,
+                linewidth=0.9,
+                gid=f"leader {name}",
+            )
             text = f"{canvas.drawable(name)}: θyᶜ {drawn[name]:.2f}  (yᶜ {clip_probs[name]:.2f})"
-        axes.text(1.016, height, text, transform=axes.get_yaxis_transform(), color=system.colour,
-                  fontsize=8, va="center")
+        axes.text(
+            1.016, height, text, transform=axes.get_yaxis_transform(), color=system.colour, fontsize=8, va="center"
+        )
 
 
 def _explain_marks(figure: Figure) -> None:
@@ -190,17 +260,40 @@ def _explain_marks(figure: Figure) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=canvas.SHADE, edgecolor="#9aa3ad", label="true event"),
-               Line2D([], [], color=canvas.PALE_INK, linewidth=5, solid_capstyle="butt", label="detected event"),
-               Line2D([], [], color=canvas.PALE_INK, linewidth=1, linestyle=canvas.THIN_DASHES,
-                      label="θyᶜ: frames above it are pushed up when the clip has the tag, frames below it down")]
-    figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), handlelength=2.4, columnspacing=1.6,
-                  fontsize=8.5, labelcolor=canvas.PALE_INK, borderaxespad=0.2)
+    handles = [
+        Patch(facecolor=canvas.SHADE, edgecolor="#9aa3ad", label="true event"),
+        Line2D([], [], color=canvas.PALE_INK, linewidth=5, solid_capstyle="butt", label="detected event"),
+        Line2D(
+            [],
+            [],
+            color=canvas.PALE_INK,
+            linewidth=1,
+            linestyle=canvas.THIN_DASHES,
+            label="θyᶜ: frames above it are pushed up when the clip has the tag, frames below it down",
+        ),
+    ]
+    figure.legend(
+        handles=handles,
+        loc="outside lower left",
+        ncols=len(handles),
+        handlelength=2.4,
+        columnspacing=1.6,
+        fontsize=8.5,
+        labelcolor=canvas.PALE_INK,
+        borderaxespad=0.2,
+    )
 
 
-def batch_figure(*, features: NDArray[np.floating], mask: NDArray[np.bool_], tags: Sequence[str],
-                 filenames: Sequence[str], timeline: Timeline,
-                 mel_frequencies: NDArray[np.floating] | None = None, max_clips: int = 12) -> Figure:
+def batch_figure(
+    *,
+    features: NDArray[np.floating],
+    mask: NDArray[np.bool_],
+    tags: Sequence[str],
+    filenames: Sequence[str],
+    timeline: Timeline,
+    mel_frequencies: NDArray[np.floating] | None = None,
+    max_clips: int = 12,
+) -> Figure:
     """Draw the clips of a batch as the network gets them, padding hatched, with file name and tags above each.
 
     Args:
@@ -222,20 +315,22 @@ def batch_figure(*, features: NDArray[np.floating], mask: NDArray[np.bool_], tag
         ['a.wav\\ndog', 'b.wav\\n(none of the classes)']
     """
     checks.shape("features", features.shape, "(batch, frames, mels)")
-    mask = np.asarray(mask, dtype=bool)      # ~ on zeros and ones would give -1 and -2
+    mask = np.asarray(mask, dtype=bool)  # ~ on zeros and ones would give -1 and -2
     n_clips = len(features)
     if mask.shape != features.shape[:2] or not n_clips == len(tags) == len(filenames) or n_clips == 0:
-        raise ValueError(f"features, mask, tags and filenames must describe the same clips, at least one, got "
-                         f"{features.shape}, {mask.shape}, {len(tags)} and {len(filenames)} - is mask per frame?")
+        raise ValueError(
+            f"features, mask, tags and filenames must describe the same clips, at least one, got "
+            f"{features.shape}, {mask.shape}, {len(tags)} and {len(filenames)} - is mask per frame?"
+        )
     checks.number("max_clips", max_clips, at_least=1)
     n_shown = min(n_clips, max_clips)
-    sound = np.where(mask[:, :, None], features, np.nan)      # padding may hold anything: it must not set the colours
+    sound = np.where(mask[:, :, None], features, np.nan)  # padding may hold anything: it must not set the colours
     finite = sound[np.isfinite(sound)]
     lowest, highest = np.percentile(finite, [2, 99.8]) if finite.size else (0.0, 1.0)
     n_rows, n_columns = -(-n_shown // COLUMNS), min(n_shown, COLUMNS)
     with canvas.look():
         width_inches = max(5.0, 2.6 * n_columns)
-        n_letters = round(13 * width_inches / n_columns)      # 13 letters of the title's size fill an inch
+        n_letters = round(13 * width_inches / n_columns)  # 13 letters of the title's size fill an inch
         figure = canvas.new_figure(width_inches=width_inches, height_inches=0.45 + 1.75 * n_rows)
         more = f" of {n_clips}; {n_clips - n_shown} more are not drawn" if n_shown < n_clips else ""
         figure.suptitle(f"{n_shown} {'clip' if n_shown == 1 else 'clips'}{more}", x=0.01, ha="left", fontsize=10)
@@ -244,13 +339,20 @@ def batch_figure(*, features: NDArray[np.floating], mask: NDArray[np.bool_], tag
             if index >= n_shown:
                 axes.remove()
                 continue
-            _draw_spectrogram(axes, sound[index], hop_seconds=timeline.hop_seconds, mel_frequencies=mel_frequencies,
-                             lowest=float(lowest), highest=float(highest))
+            _draw_spectrogram(
+                axes,
+                sound[index],
+                hop_seconds=timeline.hop_seconds,
+                mel_frequencies=mel_frequencies,
+                lowest=float(lowest),
+                highest=float(highest),
+            )
             _hatch_padding(axes, mask[index], hop_seconds=timeline.hop_seconds)
-            axes.set_title(_panel_title(filenames[index], tags[index], n_letters=n_letters), fontsize=7.5,
-                           fontweight="normal")
+            axes.set_title(
+                _panel_title(filenames[index], tags[index], n_letters=n_letters), fontsize=7.5, fontweight="normal"
+            )
             axes.label_outer()
-            if index + n_columns >= n_shown:      # the lowest panel of its column
+            if index + n_columns >= n_shown:  # the lowest panel of its column
                 axes.tick_params(labelbottom=True)
                 axes.set_xlabel("seconds")
         canvas.settle(figure)
@@ -261,7 +363,7 @@ def _panel_title(filename: str, tags: str, *, n_letters: int) -> str:
     """File name, cut in the middle, and tags, cut at the end, on two lines."""
     tag_text = tags if tags else "(none of the classes)"
     if len(tag_text) > n_letters:
-        tag_text = f"{tag_text[:n_letters - 1].rstrip(' ,')}…"
+        tag_text = f"{tag_text[: n_letters - 1].rstrip(' ,')}…"
     return "\n".join(map(canvas.drawable, (canvas.shortened(filename, n_letters=n_letters), tag_text)))
 
 
@@ -269,5 +371,12 @@ def _hatch_padding(axes: Axes, mask: NDArray[np.bool_], *, hop_seconds: float) -
     """Cover every run of frames without sound with hatching."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], ~mask, [False]]).astype(np.int8)))
     for first, end in edges.reshape(-1, 2):
-        axes.axvspan(first * hop_seconds, end * hop_seconds, facecolor="#eef0f2", edgecolor="#a7aeb7", hatch="////",
-                     linewidth=0, gid="padding")
+        axes.axvspan(
+            first * hop_seconds,
+            end * hop_seconds,
+            facecolor="#eef0f2",
+            edgecolor="#a7aeb7",
+            hatch="////",
+            linewidth=0,
+            gid="padding",
+        )

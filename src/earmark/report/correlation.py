@@ -41,8 +41,10 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float:
     """
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1 or len(x) < 2:
-        raise ValueError(f"first and second must have the same shape (items,) with at least 2 items, "
-                         f"got {x.shape} and {y.shape} - is a class missing on one side?")
+        raise ValueError(
+            f"first and second must have the same shape (items,) with at least 2 items, "
+            f"got {x.shape} and {y.shape} - is a class missing on one side?"
+        )
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ValueError("first and second must be finite, got NaN or infinity - leave out classes without events")
     x_rank, y_rank = ranks(x) - (len(x) + 1) / 2, ranks(y) - (len(y) + 1) / 2

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def comparison_figure(*, scores: Mapping[str, Mapping[str, float]],
-                      intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None) -> Figure:
+def comparison_figure(
+    *,
+    scores: Mapping[str, Mapping[str, float]],
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
+) -> Figure:
     """Draw one panel per figure of merit with a bar per system and the value written at its end, the best in bold.
 
     All panels have one scale that begins at 0, so lengths can be compared across the whole picture.
@@ -44,17 +47,31 @@ def comparison_figure(*, scores: Mapping[str, Mapping[str, float]],
     ends = [high for system in (intervals if intervals is not None else {}).values() for _, high in system.values()]
     widest = max([*values[np.isfinite(values)], *ends, 0.0])
     with canvas.look():
-        figure = canvas.new_figure(width_inches=max(4.0, 1.2 + 2.9 * len(figures)),
-                                   height_inches=0.75 + 0.4 * len(scores))
+        figure = canvas.new_figure(
+            width_inches=max(4.0, 1.2 + 2.9 * len(figures)), height_inches=0.75 + 0.4 * len(scores)
+        )
         panels = figure.subplots(1, len(figures), squeeze=False, sharex=True, sharey=True)[0]
         for column, (axes, name) in enumerate(zip(panels, figures, strict=True)):
             _draw_bars(axes, values[:, column], looks)
             for row, system in enumerate(scores):
                 if intervals is not None and name in intervals.get(system, {}):
-                    axes.plot(intervals[system][name], [row, row], color=canvas.INK, linewidth=1.1, marker="|",
-                              markersize=5, gid=f"interval {system}")
-            _write_values(axes, values[:, column], [intervals[system][name][1] if intervals is not None
-                                                    and name in intervals.get(system, {}) else 0 for system in scores])
+                    axes.plot(
+                        intervals[system][name],
+                        [row, row],
+                        color=canvas.INK,
+                        linewidth=1.1,
+                        marker="|",
+                        markersize=5,
+                        gid=f"interval {system}",
+                    )
+            _write_values(
+                axes,
+                values[:, column],
+                [
+                    intervals[system][name][1] if intervals is not None and name in intervals.get(system, {}) else 0
+                    for system in scores
+                ],
+            )
             axes.set_title(canvas.drawable(name))
         panels[0].set_xlim(0, 1.18 * widest if widest > 0 else 1)
         panels[0].set_ylim(len(scores) - 0.5, -0.5)
@@ -78,13 +95,23 @@ def _write_values(axes: Axes, values: NDArray[np.float64], interval_ends: Sequen
     """The value right of its bar (and of the interval, if that reaches further); bold where none is better."""
     best = np.nanmax(values) if np.isfinite(values).any() else np.nan
     for row, (value, end) in enumerate(zip(values, interval_ends, strict=True)):
-        axes.annotate("–" if np.isnan(value) else f"{value:.3f}", (max(float(np.nan_to_num(value)), end), row),
-                      xytext=(4, 0), textcoords="offset points", va="center",
-                      fontweight="bold" if value == best and len(values) > 1 else "normal")
+        axes.annotate(
+            "–" if np.isnan(value) else f"{value:.3f}",
+            (max(float(np.nan_to_num(value)), end), row),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontweight="bold" if value == best and len(values) > 1 else "normal",
+        )
 
 
-def metrics_by_class_figure(*, classes: Sequence[str], mean_durations_seconds: NDArray[np.floating],
-                            scores: Mapping[str, NDArray[np.floating]], metric: str = "event F1") -> Figure:
+def metrics_by_class_figure(
+    *,
+    classes: Sequence[str],
+    mean_durations_seconds: NDArray[np.floating],
+    scores: Mapping[str, NDArray[np.floating]],
+    metric: str = "event F1",
+) -> Figure:
     """Draw a figure of merit class by class, short events at the top, long ones at the bottom, one dot per system.
 
     Args:
@@ -104,28 +131,48 @@ def metrics_by_class_figure(*, classes: Sequence[str], mean_durations_seconds: N
     """
     if not classes or not scores:
         raise ValueError("classes and scores must not be empty - there would be nothing to draw")
-    for argument, array in [("mean_durations_seconds", mean_durations_seconds),
-                            *((f"scores[{system!r}]", values) for system, values in scores.items())]:
+    for argument, array in [
+        ("mean_durations_seconds", mean_durations_seconds),
+        *((f"scores[{system!r}]", values) for system, values in scores.items()),
+    ]:
         if array.shape != (len(classes),):
             raise ValueError(f"{argument} must have shape (classes,) = ({len(classes)},), got {array.shape}")
-    order = np.argsort(mean_durations_seconds, kind="stable")      # NaN sorts last
+    order = np.argsort(mean_durations_seconds, kind="stable")  # NaN sorts last
     looks = canvas.system_looks(list(scores))
     rows = np.arange(len(classes))
     with canvas.look():
         figure = canvas.new_figure(width_inches=7.6, height_inches=1.0 + 0.3 * len(classes))
         axes = figure.add_subplot()
-        stacked = np.array([values[order] for values in scores.values()])      # (systems, classes)
+        stacked = np.array([values[order] for values in scores.values()])  # (systems, classes)
         axes.plot(np.sort(stacked, axis=0)[[0, -1]], [rows, rows], color="#b9c0c8", linewidth=2, zorder=1)
         for (name, system), values in zip(looks.items(), stacked, strict=True):
-            axes.plot(values, rows, linestyle="none", marker=system.marker, color=system.colour, markersize=7.5,
-                      markeredgecolor="white", markeredgewidth=0.8, clip_on=False, gid=f"score {name}")
+            axes.plot(
+                values,
+                rows,
+                linestyle="none",
+                marker=system.marker,
+                color=system.colour,
+                markersize=7.5,
+                markeredgecolor="white",
+                markeredgewidth=0.8,
+                clip_on=False,
+                gid=f"score {name}",
+            )
         for row in rows[np.isnan(stacked).all(axis=0)]:
-            axes.text(0, row, "no events", va="center", fontsize=8, color=canvas.PALE_INK,
-                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
-        axes.set_yticks(rows, labels=[_row_name(classes[index], float(mean_durations_seconds[index]))
-                                      for index in order])
+            axes.text(
+                0,
+                row,
+                "no events",
+                va="center",
+                fontsize=8,
+                color=canvas.PALE_INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            )
+        axes.set_yticks(
+            rows, labels=[_row_name(classes[index], float(mean_durations_seconds[index])) for index in order]
+        )
         axes.tick_params(axis="y", length=0, labelcolor=canvas.INK)
-        axes.set_xlim(-0.025, 1.025)      # so that dots at 0 and 1 stay clear of the edge
+        axes.set_xlim(-0.025, 1.025)  # so that dots at 0 and 1 stay clear of the edge
         axes.spines["left"].set_visible(False)
         axes.set_ylim(len(classes) - 0.4, -0.6)
         axes.set_xlabel(canvas.drawable(metric))

@@ -41,19 +41,26 @@ def page_html(*, title: str, lead: str, sections: Sequence[Section], footer: str
         True
     """
     names = [f"section-{number}" for number in range(1, len(sections) + 1)]
-    links = "".join(f'<li><a href="#{name}">{escaped(section.heading)}</a></li>'
-                    for name, section in zip(names, sections, strict=True))
+    links = "".join(
+        f'<li><a href="#{name}">{escaped(section.heading)}</a></li>'
+        for name, section in zip(names, sections, strict=True)
+    )
     contents = f'<nav aria-label="contents"><ol>{links}</ol></nav>\n' if len(sections) > 2 else ""
-    body = "\n".join(f'<section id="{name}">\n<h2>{escaped(section.heading)}</h2>\n{_paragraphs(section.text)}'
-                     + "".join(f"{block.html()}\n" for block in section.blocks) + "</section>"
-                     for name, section in zip(names, sections, strict=True))
+    body = "\n".join(
+        f'<section id="{name}">\n<h2>{escaped(section.heading)}</h2>\n{_paragraphs(section.text)}'
+        + "".join(f"{block.html()}\n" for block in section.blocks)
+        + "</section>"
+        for name, section in zip(names, sections, strict=True)
+    )
     end = f"<footer>{escaped(footer)}</footer>\n" if footer else ""
-    return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-            f"<title>{escaped(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
-            f'<header>\n<h1>{escaped(title)}</h1>\n<p class="lead">{escaped(lead)}</p>\n{contents}</header>\n'
-            f"<main>\n{body}\n</main>\n{end}</body>\n</html>\n")
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{escaped(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
+        f'<header>\n<h1>{escaped(title)}</h1>\n<p class="lead">{escaped(lead)}</p>\n{contents}</header>\n'
+        f"<main>\n{body}\n</main>\n{end}</body>\n</html>\n"
+    )
 
 
 def write_page(path: Path | str, *, title: str, lead: str, sections: Sequence[Section], footer: str = "") -> None:

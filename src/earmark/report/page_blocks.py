@@ -57,22 +57,30 @@ class Table:
 
     def __post_init__(self) -> None:
         if not isinstance(self.digits, int) and len(self.digits) != len(self.header):
-            raise ValueError(f"digits of the table {self.caption!r} must be one number or {len(self.header)}, one for "
-                             f"each column, got {len(self.digits)}")
+            raise ValueError(
+                f"digits of the table {self.caption!r} must be one number or {len(self.header)}, one for "
+                f"each column, got {len(self.digits)}"
+            )
         for number, row in enumerate(self.rows, start=1):
             if len(row) != len(self.header):
-                raise ValueError(f"row {number} of the table {self.caption!r} must have {len(self.header)} cells, "
-                                 f"got {len(row)} - is a column missing in the header?")
+                raise ValueError(
+                    f"row {number} of the table {self.caption!r} must have {len(self.header)} cells, "
+                    f"got {len(row)} - is a column missing in the header?"
+                )
 
     def html(self) -> str:
         """The table, in a frame that scrolls sideways where the screen is narrow."""
         numeric = [all(not isinstance(row[column], str) for row in self.rows) for column in range(len(self.header))]
-        head = "".join(f'<th scope="col"{_number_class(right)}>{escaped(name)}</th>'
-                       for name, right in zip(self.header, numeric, strict=True))
+        head = "".join(
+            f'<th scope="col"{_number_class(right)}>{escaped(name)}</th>'
+            for name, right in zip(self.header, numeric, strict=True)
+        )
         body = "\n".join(f"<tr>{self._row(row, numeric)}</tr>" for row in self.rows)
-        return (f'<figure><div class="wide" role="region" tabindex="0" aria-label="{escaped(self.caption)}"><table>\n'
-                f"<caption>{escaped(self.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
-                f"<tbody>\n{body}\n</tbody></table></div></figure>")
+        return (
+            f'<figure><div class="wide" role="region" tabindex="0" aria-label="{escaped(self.caption)}"><table>\n'
+            f"<caption>{escaped(self.caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+            f"<tbody>\n{body}\n</tbody></table></div></figure>"
+        )
 
     def _row(self, row: Sequence[Cell], numeric: Sequence[bool]) -> str:
         """The cells of one row, the first of them its heading."""
@@ -102,19 +110,24 @@ class Picture:
 
     def __post_init__(self) -> None:
         if self.png[:8] != b"\x89PNG\r\n\x1a\n" or len(self.png) < 24:
-            raise ValueError(f"png must be the bytes of a PNG file, got {len(self.png)} bytes that begin with "
-                             f"{self.png[:8]!r} - is it a path?")
+            raise ValueError(
+                f"png must be the bytes of a PNG file, got {len(self.png)} bytes that begin with "
+                f"{self.png[:8]!r} - is it a path?"
+            )
         if not self.alt.strip():
             raise ValueError("alt must say what the picture shows, got an empty text")
 
     def html(self) -> str:
         """The picture on a light sheet; narrow screens scroll it sideways rather than shrink its text away."""
-        width, height = (round(size * CSS_PIXELS_PER_INCH / DOTS_PER_INCH)
-                         for size in struct.unpack(">II", self.png[16:24]))
+        width, height = (
+            round(size * CSS_PIXELS_PER_INCH / DOTS_PER_INCH) for size in struct.unpack(">II", self.png[16:24])
+        )
         caption = f"<figcaption>{escaped(self.caption)}</figcaption>" if self.caption else ""
-        return (f'<figure><div class="wide sheet" role="region" tabindex="0" aria-label="picture">'
-                f'<img src="{_data_url("image/png", self.png)}" width="{width}" height="{height}" '
-                f'style="min-width:min(40rem,{width}px)" alt="{escaped(self.alt)}"></div>{caption}</figure>')
+        return (
+            f'<figure><div class="wide sheet" role="region" tabindex="0" aria-label="picture">'
+            f'<img src="{_data_url("image/png", self.png)}" width="{width}" height="{height}" '
+            f'style="min-width:min(40rem,{width}px)" alt="{escaped(self.alt)}"></div>{caption}</figure>'
+        )
 
 
 @dataclass(frozen=True)
@@ -131,9 +144,11 @@ class Sound:
 
     def html(self) -> str:
         """The player with its caption."""
-        return (f'<figure class="sound"><audio controls preload="metadata" aria-label="{escaped(self.caption)}" '
-                f'src="{_data_url("audio/wav", self.wav)}"></audio>'
-                f"<figcaption>{escaped(self.caption)}</figcaption></figure>")
+        return (
+            f'<figure class="sound"><audio controls preload="metadata" aria-label="{escaped(self.caption)}" '
+            f'src="{_data_url("audio/wav", self.wav)}"></audio>'
+            f"<figcaption>{escaped(self.caption)}</figcaption></figure>"
+        )
 
 
 @dataclass(frozen=True)
@@ -149,8 +164,9 @@ class KeyFigures:
 
     def html(self) -> str:
         """A definition list: name and value."""
-        pairs = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>"
-                        for name, value in self.values.items())
+        pairs = "".join(
+            f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in self.values.items()
+        )
         return f'<dl class="key">{pairs}</dl>'
 
 
@@ -167,7 +183,7 @@ class Commands:
 
     def html(self) -> str:
         """Preformatted text."""
-        return f'<pre><code>{escaped(self.text)}</code></pre>'
+        return f"<pre><code>{escaped(self.text)}</code></pre>"
 
 
 def wav_bytes(samples: NDArray[np.floating], *, sample_rate: int) -> bytes:
@@ -189,8 +205,10 @@ def wav_bytes(samples: NDArray[np.floating], *, sample_rate: int) -> bytes:
     import soundfile
 
     if samples.ndim != 1 or not np.isfinite(samples).all():
-        raise ValueError(f"samples must be finite and have shape (samples,), got {samples.shape} "
-                         f"- one channel, and no NaN or infinity")
+        raise ValueError(
+            f"samples must be finite and have shape (samples,), got {samples.shape} "
+            f"- one channel, and no NaN or infinity"
+        )
     buffer = io.BytesIO()
     soundfile.write(buffer, samples, sample_rate, format="WAV", subtype="PCM_16")
     return buffer.getvalue()

@@ -68,8 +68,14 @@ def spread(positions: ArrayLike, *, gap: float, low: float, high: float) -> NDAr
     return result
 
 
-def place_labels(anchors: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]], *,
-                 obstacles: Sequence[Box], bounds: Box, distances: Sequence[float]) -> list[Box]:
+def place_labels(
+    anchors: Sequence[tuple[float, float]],
+    sizes: Sequence[tuple[float, float]],
+    *,
+    obstacles: Sequence[Box],
+    bounds: Box,
+    distances: Sequence[float],
+) -> list[Box]:
     """Choose a box for each label near its anchor, so that boxes avoid obstacles, each other and the edge.
 
     Each label takes the candidate that covers least, nearer ones first; three rounds, so that early labels can
@@ -90,15 +96,17 @@ def place_labels(anchors: Sequence[tuple[float, float]], sizes: Sequence[tuple[f
     for _ in range(3):
         for index, (anchor, size) in enumerate(zip(anchors, sizes, strict=True)):
             others = [box for place, box in enumerate(chosen) if box is not None and place != index]
-            candidates = [_beside(anchor, size, direction, distance)
-                          for distance in distances for direction in _DIRECTIONS]
+            candidates = [
+                _beside(anchor, size, direction, distance) for distance in distances for direction in _DIRECTIONS
+            ]
             costs = [_cost(box, [*others, *obstacles], bounds) + 0.02 * place for place, box in enumerate(candidates)]
             chosen[index] = candidates[int(np.argmin(costs))]
     return [box for box in chosen if box is not None]
 
 
-def _beside(anchor: tuple[float, float], size: tuple[float, float], direction: tuple[float, float],
-            distance: float) -> Box:
+def _beside(
+    anchor: tuple[float, float], size: tuple[float, float], direction: tuple[float, float], distance: float
+) -> Box:
     """The label's box in one direction, its nearest side or corner `distance` from the anchor."""
     centre_x = anchor[0] + direction[0] * (distance + size[0] / 2)
     centre_y = anchor[1] + direction[1] * (distance + size[1] / 2)

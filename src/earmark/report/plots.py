@@ -17,5 +17,14 @@ from earmark.report.metric_plots import comparison_figure, metrics_by_class_figu
 from earmark.report.pooling_plots import pooling_parameter_figure
 from earmark.report.training_plots import TrainingCurves, training_figure
 
-__all__ = ["TrainingCurves", "batch_figure", "clip_figure", "comparison_figure", "metrics_by_class_figure",
-           "png_bytes", "pooling_parameter_figure", "save", "training_figure"]
+__all__ = [
+    "TrainingCurves",
+    "batch_figure",
+    "clip_figure",
+    "comparison_figure",
+    "metrics_by_class_figure",
+    "png_bytes",
+    "pooling_parameter_figure",
+    "save",
+    "training_figure",
+]

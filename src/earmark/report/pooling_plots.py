@@ -21,8 +21,13 @@ POINTS_PER_INCH = 72
 DURATION_TICKS_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def pooling_parameter_figure(*, names: Sequence[str], mean_durations_seconds: NDArray[np.floating],
-                             n_values: Mapping[str, NDArray[np.floating]], reference_line: float = 1.0) -> Figure:
+def pooling_parameter_figure(
+    *,
+    names: Sequence[str],
+    mean_durations_seconds: NDArray[np.floating],
+    n_values: Mapping[str, NDArray[np.floating]],
+    reference_line: float = 1.0,
+) -> Figure:
     """Draw the learned n of each class against the class's mean event duration, with Spearman's rho.
 
     Several values of one class (systems or seeds) stand above each other, joined by a thin line. The time axis is
@@ -51,35 +56,58 @@ def pooling_parameter_figure(*, names: Sequence[str], mean_durations_seconds: ND
     with canvas.look():
         figure = canvas.new_figure(width_inches=7.6, height_inches=4.6)
         axes = figure.add_subplot()
-        stacked = np.array(list(values.values()))      # (systems, classes)
+        stacked = np.array(list(values.values()))  # (systems, classes)
         axes.axhline(reference_line, color=canvas.INK, linewidth=0.9, linestyle=canvas.THIN_DASHES, gid="reference")
         if len(values) > 1:
             axes.vlines(durations, stacked.min(axis=0), stacked.max(axis=0), color="#b9c0c8", linewidth=1.2, zorder=1)
         for system, n in values.items():
-            axes.plot(durations, n, linestyle="none", marker=looks[system].marker, color=looks[system].colour,
-                      markersize=7, markeredgecolor="white", markeredgewidth=0.8, gid=f"n {system}")
+            axes.plot(
+                durations,
+                n,
+                linestyle="none",
+                marker=looks[system].marker,
+                color=looks[system].colour,
+                markersize=7,
+                markeredgecolor="white",
+                markeredgewidth=0.8,
+                gid=f"n {system}",
+            )
         _duration_axis(axes, durations)
         axes.set_ylim(0, 1.12 * max(float(stacked.max()), reference_line))
         axes.set_ylabel("n, the learned exponent")
         axes.grid()
         missing = [name for name, there in zip(names, has_events, strict=True) if not there]
         if missing:
-            figure.supxlabel(f"not drawn, no events: {canvas.drawable(', '.join(missing))}", fontsize=8, x=0.01,
-                             ha="left", color=canvas.PALE_INK)
+            figure.supxlabel(
+                f"not drawn, no events: {canvas.drawable(', '.join(missing))}",
+                fontsize=8,
+                x=0.01,
+                ha="left",
+                color=canvas.PALE_INK,
+            )
         canvas.system_legend(figure, looks, with_markers=True, notes=_rho_notes(durations, values))
         canvas.settle(figure)
-        _name_points(figure, axes, [name for name, there in zip(names, has_events, strict=True) if there], durations,
-                     stacked, reference_line=reference_line)
+        _name_points(
+            figure,
+            axes,
+            [name for name, there in zip(names, has_events, strict=True) if there],
+            durations,
+            stacked,
+            reference_line=reference_line,
+        )
     return figure
 
 
-def _check_n_values(names: Sequence[str], durations: NDArray[np.floating],
-                    n_values: Mapping[str, NDArray[np.floating]]) -> None:
+def _check_n_values(
+    names: Sequence[str], durations: NDArray[np.floating], n_values: Mapping[str, NDArray[np.floating]]
+) -> None:
     """All arrays have one finite entry per class, and there is something to draw."""
     if not n_values:
         raise ValueError("n_values must have at least one system, got none")
-    for argument, array in [("mean_durations_seconds", durations),
-                            *((f"n_values[{system!r}]", values) for system, values in n_values.items())]:
+    for argument, array in [
+        ("mean_durations_seconds", durations),
+        *((f"n_values[{system!r}]", values) for system, values in n_values.items()),
+    ]:
         if array.shape != (len(names),):
             raise ValueError(f"{argument} must have shape (classes,) = ({len(names)},), got {array.shape}")
         if argument != "mean_durations_seconds" and not np.isfinite(array).all():
@@ -113,8 +141,15 @@ def _rho_notes(durations: NDArray[np.floating], values: Mapping[str, NDArray[np.
     return notes
 
 
-def _name_points(figure: Figure, axes: Axes, names: Sequence[str], durations: NDArray[np.floating],
-                 stacked: NDArray[np.floating], *, reference_line: float) -> None:
+def _name_points(
+    figure: Figure,
+    axes: Axes,
+    names: Sequence[str],
+    durations: NDArray[np.floating],
+    stacked: NDArray[np.floating],
+    *,
+    reference_line: float,
+) -> None:
     """Write each class beside its highest point, clear of points, of other names and of the reference line."""
     pixels_per_point = figure.dpi / POINTS_PER_INCH
     to_pixels = axes.transData.transform
@@ -127,9 +162,13 @@ def _name_points(figure: Figure, axes: Axes, names: Sequence[str], durations: ND
     anchors = [(float(x), float(y)) for x, y in to_pixels(np.column_stack([durations, stacked.max(axis=0)]))]
     texts = [axes.text(0, 0, canvas.drawable(canvas.shortened(name, n_letters=28)), fontsize=8.5) for name in names]
     extents = [text.get_window_extent() for text in texts]
-    boxes = place_labels(anchors, [(extent.width, extent.height) for extent in extents], obstacles=obstacles,
-                         bounds=Box(frame.x0, frame.y0, frame.x1, frame.y1),
-                         distances=[points * pixels_per_point for points in (6, 11, 18, 28, 40)])
+    boxes = place_labels(
+        anchors,
+        [(extent.width, extent.height) for extent in extents],
+        obstacles=obstacles,
+        bounds=Box(frame.x0, frame.y0, frame.x1, frame.y1),
+        distances=[points * pixels_per_point for points in (6, 11, 18, 28, 40)],
+    )
     to_data = axes.transData.inverted().transform
     for text, box, anchor in zip(texts, boxes, anchors, strict=True):
         left, bottom = to_data((box.left, box.bottom))

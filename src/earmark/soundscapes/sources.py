@@ -31,8 +31,9 @@ def knock(draw: Draw, sample_rate: int) -> Wave:
     pitch, decay = draw.between(220, 1300), draw.between(0.012, 0.035)
     period, count = draw.between(0.11, 0.18), draw.whole(3, 5)
     ratios = np.array([1.0, 1.7, 2.6]) * draw.rng.uniform(0.9, 1.1, 3)
-    stroke = ringing(sample_rate, frequencies=pitch * ratios, decays=decay / np.sqrt(ratios),
-                     levels=np.array([1.0, 0.6, 0.3]))
+    stroke = ringing(
+        sample_rate, frequencies=pitch * ratios, decays=decay / np.sqrt(ratios), levels=np.array([1.0, 0.6, 0.3])
+    )
     return _repeated(draw, stroke, sample_rate, period=period, count=count)
 
 
@@ -65,8 +66,9 @@ def glass(draw: Draw, sample_rate: int) -> Wave:
     duration, shards_per_second = draw.between(0.35, 0.75), draw.between(14, 24)
     starts = _scattered(draw, duration, shards_per_second)
     notes = pitch * draw.rng.uniform(0.7, 2.3, (len(starts), 4))
-    shards = np.stack([ringing(sample_rate, frequencies=note, decays=np.full(4, decay), levels=np.ones(4))
-                       for note in notes])
+    shards = np.stack(
+        [ringing(sample_rate, frequencies=note, decays=np.full(4, decay), levels=np.ones(4)) for note in notes]
+    )
     crash = band_noise(draw.rng, shards.shape[1], sample_rate, centre=1.5 * pitch, octaves=1.5)
     shards += 1.5 * crash / np.std(crash) * np.exp(-seconds(len(crash), sample_rate) / 0.01)
     forces = draw.rng.uniform(0.5, 1.0, (len(starts), 1))
@@ -139,9 +141,9 @@ def water(draw: Draw, sample_rate: int) -> Wave:
     return added_at(_samples(starts, sample_rate), forces * bubbles, round(duration * sample_rate))
 
 
-SOURCES: Mapping[str, Callable[[Draw, int], Wave]] = MappingProxyType({
-    source.__name__: source for source in (knock, click, bark, glass, chirp, siren, engine, hum, hiss, water)
-})
+SOURCES: Mapping[str, Callable[[Draw, int], Wave]] = MappingProxyType(
+    {source.__name__: source for source in (knock, click, bark, glass, chirp, siren, engine, hum, hiss, water)}
+)
 
 
 def _repeated(draw: Draw, stroke: Wave, sample_rate: int, *, period: float, count: int) -> Wave:

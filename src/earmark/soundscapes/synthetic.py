@@ -67,8 +67,13 @@ class SoundscapeSettings:
         known_labels(self.classes, SOURCES, where="classes")
         if not self.classes or len(set(self.classes)) < len(self.classes):
             raise ValueError(f"classes must be different names and at least one, got {self.classes!r}")
-        _check_pair("classes_per_clip", self.classes_per_clip, at_least=1, at_most=len(self.classes),
-                    hint=f"number of classes: {len(self.classes)}")
+        _check_pair(
+            "classes_per_clip",
+            self.classes_per_clip,
+            at_least=1,
+            at_most=len(self.classes),
+            hint=f"number of classes: {len(self.classes)}",
+        )
         _check_pair("events_per_class", self.events_per_class, at_least=1)
         _check_pair("snr_db", self.snr_db)
         _check_pair("background_db", self.background_db, at_most=0)
@@ -105,8 +110,12 @@ def held_out(settings: SoundscapeSettings) -> SoundscapeSettings:
         >>> held_out(SoundscapeSettings()).parameter_span
         (0.0, 1.0)
     """
-    return replace(settings, parameter_span=(0.0, 1.0), noise_slope=_wider(settings.noise_slope, 0.3),
-                   snr_db=_wider(settings.snr_db, 1.0))
+    return replace(
+        settings,
+        parameter_span=(0.0, 1.0),
+        noise_slope=_wider(settings.noise_slope, 0.3),
+        snr_db=_wider(settings.snr_db, 1.0),
+    )
 
 
 def draw_clip(seed: int | tuple[int, ...], settings: SoundscapeSettings) -> Soundscape:
@@ -136,8 +145,11 @@ def draw_clip(seed: int | tuple[int, ...], settings: SoundscapeSettings) -> Soun
     n_samples = round(settings.clip_seconds * settings.sample_rate)
     background = power_law_noise(rng, n_samples, settings.sample_rate, slope=rng.uniform(*settings.noise_slope))
     background *= _amplitude(rng.uniform(*settings.background_db))
-    sounds = [sound for label in _draw_classes(rng, settings)
-              for sound in _draw_sounds(rng, label, settings, background=background)]
+    sounds = [
+        sound
+        for label in _draw_classes(rng, settings)
+        for sound in _draw_sounds(rng, label, settings, background=background)
+    ]
     sounds.sort(key=lambda sound: (sound.first_sample, sound.event.label))
     samples = background.copy()
     for sound in sounds:
@@ -145,9 +157,11 @@ def draw_clip(seed: int | tuple[int, ...], settings: SoundscapeSettings) -> Soun
     # Rarely needed: a few loud events at the same moment. The whole clip gives way, so every ratio stays.
     gain = min(1.0, _HIGHEST_PEAK / float(np.abs(samples).max()))
     return Soundscape(
-        samples=(gain * samples).astype(np.float32), events=tuple(sound.event for sound in sounds),
+        samples=(gain * samples).astype(np.float32),
+        events=tuple(sound.event for sound in sounds),
         background=(gain * background).astype(np.float32),
-        sounds=tuple(replace(sound, samples=np.float32(gain) * sound.samples) for sound in sounds))
+        sounds=tuple(replace(sound, samples=np.float32(gain) * sound.samples) for sound in sounds),
+    )
 
 
 def write_soundscapes(folder: Path | str, *, n_clips: int, seed: int, settings: SoundscapeSettings) -> None:
@@ -197,8 +211,9 @@ def _draw_classes(rng: np.random.Generator, settings: SoundscapeSettings) -> lis
     return [settings.classes[index] for index in rng.permutation(len(settings.classes))[:n_classes]]
 
 
-def _draw_sounds(rng: np.random.Generator, label: str, settings: SoundscapeSettings, *,
-                 background: Wave) -> list[PlacedSound]:
+def _draw_sounds(
+    rng: np.random.Generator, label: str, settings: SoundscapeSettings, *, background: Wave
+) -> list[PlacedSound]:
     """The events of one class in one clip, as many of the drawn number as find room."""
     rate, n_samples = settings.sample_rate, len(background)
     sounds: list[PlacedSound] = []
@@ -214,8 +229,9 @@ def _draw_sounds(rng: np.random.Generator, label: str, settings: SoundscapeSetti
     return sounds
 
 
-def _free_start(rng: np.random.Generator, length: int, n_samples: int, taken: list[tuple[int, int]], *,
-                gap: int) -> int | None:
+def _free_start(
+    rng: np.random.Generator, length: int, n_samples: int, taken: list[tuple[int, int]], *, gap: int
+) -> int | None:
     """A first sample for `length` samples that keep `gap` from all that is taken, every possible one equally likely."""
     edges = [(-gap, -gap), *sorted(taken), (n_samples + gap, n_samples + gap)]
     rooms = [(before[1] + gap, after[0] - gap - length) for before, after in pairwise(edges)]
@@ -240,8 +256,9 @@ def _wider(pair: tuple[float, float], margin: float) -> tuple[float, float]:
     return pair[0] - margin, pair[1] + margin
 
 
-def _check_pair(name: str, pair: tuple[float, float], *, at_least: float | None = None,
-                at_most: float | None = None, hint: str = "") -> None:
+def _check_pair(
+    name: str, pair: tuple[float, float], *, at_least: float | None = None, at_most: float | None = None, hint: str = ""
+) -> None:
     """Raise ValueError unless `pair` is (lowest, highest) inside the limits."""
     for value in pair:
         number(name, value, at_least=at_least, at_most=at_most, hint=hint)

@@ -65,8 +65,9 @@ def band_noise(rng: np.random.Generator, n_samples: int, sample_rate: int, *, ce
     return shaped_noise(rng, np.exp2(-(distance**2)))[:n_samples]
 
 
-def power_law_noise(rng: np.random.Generator, n_samples: int, sample_rate: int, *, slope: float,
-                    flat_below: float = 100.0) -> Wave:
+def power_law_noise(
+    rng: np.random.Generator, n_samples: int, sample_rate: int, *, slope: float, flat_below: float = 100.0
+) -> Wave:
     """Noise whose power falls as frequency ** -slope (0 white, 1 pink, 2 brown), with an RMS of 1.
 
     Below `flat_below` (Hz) the spectrum is flat: otherwise nearly all the power of brown noise would lie where

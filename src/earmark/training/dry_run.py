@@ -122,9 +122,7 @@ def _durations(
     return seconds, unreadable
 
 
-def _steps_per_epoch(
-    clips: ClipSet, training: NDArray[np.intp], seconds: NDArray[np.float64], config: Config
-) -> int:
+def _steps_per_epoch(clips: ClipSet, training: NDArray[np.intp], seconds: NDArray[np.float64], config: Config) -> int:
     """Batches of an epoch, drawn as training draws them but with lengths from the headers."""
     frames = np.ceil(seconds * config.features.sample_rate / config.features.hop_samples).astype(np.int64)
     if config.features.clip_frames is not None:
