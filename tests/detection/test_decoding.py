@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from decoding_cases import GRID, column, one_class, random_probs, random_settings, spans
 from oracles.decoding_frame_by_frame import decode_slowly, median_filtered
 
 from earmark.detection.decoding import (
     checked_probs,
     decode,
     event_frames,
-    lookahead_seconds,
     majority,
     median_frames,
     n_frames_within,
@@ -21,52 +21,6 @@ from earmark.detection.decoding import (
 from earmark.detection.settings import ClassDecoding, Decoding
 from earmark.events import Event
 from earmark.timeline import Timeline
-
-GRID = Timeline(sample_rate=1000, hop_samples=100)  # 0.1 s per frame
-
-
-def one_class(**settings: float | None) -> Decoding:
-    """Settings of one class, "dog"."""
-    return Decoding.from_dict({"mode": "tuned", "classes": ["dog"], "settings": [settings]})
-
-
-def column(*probs: float) -> np.ndarray:
-    """(frames,) -> (frames, 1)"""
-    return np.array(probs)[:, None]
-
-
-def spans(
-    probs: np.ndarray, decoding: Decoding, *, timeline: Timeline = GRID, duration_seconds: float | None = None
-) -> list[tuple[float, float]]:
-    """Onsets and offsets alone."""
-    events = decode(probs, decoding=decoding, timeline=timeline, duration_seconds=duration_seconds)
-    return [(event.onset, event.offset) for event in events]
-
-
-def random_settings(rng: np.random.Generator) -> ClassDecoding:
-    """Settings in whole milliseconds and thresholds on the values that `random_probs` has, so that equality happens."""
-    threshold = int(rng.integers(0, 11))
-    return ClassDecoding(
-        threshold=threshold / 10,
-        low_threshold=None if rng.random() < 0.4 else int(rng.integers(0, threshold + 1)) / 10,
-        median_seconds=some_milliseconds(rng, 1200) / 1000,
-        max_gap_seconds=some_milliseconds(rng, 600) / 1000,
-        min_event_seconds=some_milliseconds(rng, 600) / 1000,
-    )
-
-
-def some_milliseconds(rng: np.random.Generator, below: int) -> int:
-    """Zero every other time."""
-    return 0 if rng.random() < 0.5 else int(rng.integers(0, below))
-
-
-def random_probs(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Tenths, in float32 or float64, jumping about or wandering slowly."""
-    tenths = rng.integers(0, 11, size=shape)
-    if rng.random() < 0.5:
-        tenths = np.abs(rng.integers(-2, 3, size=shape).cumsum(axis=0)) % 11
-    return (tenths / 10).astype(np.float32 if rng.random() < 0.5 else np.float64)
-
 
 # --- laws ---
 
@@ -141,52 +95,6 @@ def test_classes_do_not_depend_on_each_other(rng: np.random.Generator) -> None:
         for event in decode(probs[:, [index]], decoding=Decoding("tuned", (label,), (settings[index],)), timeline=GRID)
     ]
     assert together == sorted(alone, key=lambda event: (event.onset, event.offset, event.label))
-
-
-def test_an_event_is_final_when_the_lookahead_has_passed(rng: np.random.Generator) -> None:
-    for _ in range(400):
-        setting = ClassDecoding(
-            threshold=0.6,
-            median_seconds=float(rng.integers(0, 12)) / 10,
-            max_gap_seconds=float(rng.integers(0, 6)) / 10,
-            min_event_seconds=float(rng.integers(0, 4)) / 10,
-        )
-        decoding = Decoding("tuned", ("dog",), (setting,))
-        probs = random_probs(rng, 60, 1)
-        n_heard = int(rng.integers(1, 60))
-        lookahead = lookahead_seconds(setting, timeline=GRID)
-        by_then = n_heard * GRID.hop_seconds - lookahead + 1e-9
-        so_far, in_the_end = (
-            [event for event in decode(part, decoding=decoding, timeline=GRID) if event.offset <= by_then]
-            for part in (probs[:n_heard], probs)
-        )
-        assert so_far == in_the_end
-
-
-def test_less_than_the_lookahead_is_not_enough() -> None:
-    # Window of 3 frames, pauses of 2 closed: 1 + 2 + 1 frames. After 3 silent frames the pause can still be closed.
-    decoding = one_class(median_seconds=0.3, max_gap_seconds=0.2)
-    probs = column(1, 1, 1, 0, 0, 1, 1, 1)
-    assert lookahead_seconds(decoding.settings[0], timeline=GRID) == pytest.approx(0.4)
-    assert spans(probs[:5], decoding) == [(0.0, 0.3)]
-    assert spans(probs, decoding) == [(0.0, 0.8)]
-
-
-def test_silence_of_the_lookahead_makes_an_event_with_a_low_threshold_final(rng: np.random.Generator) -> None:
-    for _ in range(400):
-        setting = random_settings(rng)
-        if setting.lower == 0:
-            continue  # silence passes a threshold of 0
-        decoding = Decoding("tuned", ("dog",), (setting,))
-        window = median_frames(setting.median_seconds, timeline=GRID)
-        n_silent = round(lookahead_seconds(setting, timeline=GRID) / GRID.hop_seconds) + window // 2
-        probs = random_probs(rng, 60, 1)
-        probs[30 : 30 + n_silent] = 0
-        until = 30 + n_silent
-        before_the_end = [
-            event for event in decode(probs, decoding=decoding, timeline=GRID) if event.onset < GRID.seconds(until - 1)
-        ]
-        assert decode(probs[:until], decoding=decoding, timeline=GRID) == before_the_end
 
 
 def test_recordings_laid_end_to_end_do_not_touch(rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of clips: what a detector saw and said in one of them, and what a batch holds before training."""
+"""Pictures of clips: what a detector saw and said in one of them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from earmark import checks
 from earmark.events import Event
 from earmark.report import canvas
 from earmark.report.placement import spread
+from earmark.report.spectrogram import draw_spectrogram
 from earmark.timeline import Timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 LANE_HEIGHT = 0.21  # of a lane of detected events, in units of probability
-MEL_TICKS_HZ = (100, 500, 1000, 2000, 4000, 8000, 16000)
-COLUMNS = 4  # of panels in a batch figure
 
 
 def clip_figure(
@@ -84,7 +82,7 @@ def clip_figure(
         figure = canvas.new_figure(width_inches=10, height_inches=2.5 + row_inches * len(shown_classes))
         grid = figure.add_gridspec(1 + len(shown_classes), 1, height_ratios=[1.75] + [row_inches] * len(shown_classes))
         top = figure.add_subplot(grid[0])
-        _draw_spectrogram(top, log_mel, hop_seconds=feature_timeline.hop_seconds, mel_frequencies=mel_frequencies)
+        draw_spectrogram(top, log_mel, hop_seconds=feature_timeline.hop_seconds, mel_frequencies=mel_frequencies)
         top.set_title(canvas.drawable(canvas.shortened(title, n_letters=90)) if title else "spectrogram")
         top.tick_params(labelbottom=False)
         for row, label in enumerate(shown_classes, start=1):
@@ -152,43 +150,6 @@ def _check_systems(
                     f"{argument} must have {len(classes)} classes on its last axis, got {last_axis} "
                     f"- are these the probabilities of another model?"
                 )
-
-
-def _draw_spectrogram(
-    axes: Axes,
-    log_mel: NDArray[np.floating],
-    *,
-    hop_seconds: float,
-    mel_frequencies: NDArray[np.floating] | None = None,
-    lowest: float | None = None,
-    highest: float | None = None,
-) -> AxesImage:
-    """Draw log-mel energies, time to the right, low bands at the bottom; colours span the 2nd to 99.8th percentile."""
-    n_frames, n_mels = log_mel.shape
-    finite = log_mel[np.isfinite(log_mel)]
-    if finite.size and lowest is None:
-        lowest = float(np.percentile(finite, 2))
-    if finite.size and highest is None:
-        highest = float(np.percentile(finite, 99.8))
-    image = axes.imshow(
-        log_mel.T,
-        origin="lower",
-        aspect="auto",
-        cmap="magma",
-        vmin=lowest,
-        vmax=highest,
-        interpolation="antialiased",
-        extent=(0, n_frames * hop_seconds, 0, n_mels),
-    )
-    if mel_frequencies is None:
-        axes.set_ylabel("mel band")
-        return image
-    ticks = [hertz for hertz in MEL_TICKS_HZ if mel_frequencies[0] <= hertz <= mel_frequencies[-1]]
-    # Band i fills the rows i to i + 1, so its centre frequency lies at i + 0.5.
-    places = np.interp(ticks, mel_frequencies, np.arange(n_mels) + 0.5)
-    axes.set_yticks(places, labels=[f"{hertz / 1000:g}" for hertz in ticks])
-    axes.set_ylabel("kHz")
-    return image
 
 
 def _draw_reference(axes: Axes, events: Sequence[Event]) -> None:
@@ -282,101 +243,3 @@ def _explain_marks(figure: Figure) -> None:
         labelcolor=canvas.PALE_INK,
         borderaxespad=0.2,
     )
-
-
-def batch_figure(
-    *,
-    features: NDArray[np.floating],
-    mask: NDArray[np.bool_],
-    tags: Sequence[str],
-    filenames: Sequence[str],
-    timeline: Timeline,
-    mel_frequencies: NDArray[np.floating] | None = None,
-    max_clips: int = 12,
-) -> Figure:
-    """Draw the clips of a batch as the network gets them, padding hatched, with file name and tags above each.
-
-    Args:
-        features: (batch, frames, mels).
-        mask: (batch, frames), True where there is sound and False in the padding.
-        tags: what is known about each clip, as text; empty for a clip that has none of the classes.
-        filenames: one per clip.
-        timeline: grid of the features.
-        mel_frequencies: (mels,), centre of each band in Hz, increasing; None labels the bands by number.
-        max_clips: so many clips are drawn; the title says how many more there are.
-
-    Raises:
-        ValueError: shapes that do not fit together.
-
-    Example:
-        >>> figure = batch_figure(features=np.zeros((2, 50, 8)), mask=np.ones((2, 50), dtype=bool),
-        ...     tags=["dog", ""], filenames=["a.wav", "b.wav"], timeline=Timeline(16000, 320))
-        >>> [axes.get_title(loc="left") for axes in figure.axes]
-        ['a.wav\\ndog', 'b.wav\\n(none of the classes)']
-    """
-    checks.shape("features", features.shape, "(batch, frames, mels)")
-    mask = np.asarray(mask, dtype=bool)  # ~ on zeros and ones would give -1 and -2
-    n_clips = len(features)
-    if mask.shape != features.shape[:2] or not n_clips == len(tags) == len(filenames) or n_clips == 0:
-        raise ValueError(
-            f"features, mask, tags and filenames must describe the same clips, at least one, got "
-            f"{features.shape}, {mask.shape}, {len(tags)} and {len(filenames)} - is mask per frame?"
-        )
-    checks.number("max_clips", max_clips, at_least=1)
-    n_shown = min(n_clips, max_clips)
-    sound = np.where(mask[:, :, None], features, np.nan)  # padding may hold anything: it must not set the colours
-    finite = sound[np.isfinite(sound)]
-    lowest, highest = np.percentile(finite, [2, 99.8]) if finite.size else (0.0, 1.0)
-    n_rows, n_columns = -(-n_shown // COLUMNS), min(n_shown, COLUMNS)
-    with canvas.look():
-        width_inches = max(5.0, 2.6 * n_columns)
-        n_letters = round(13 * width_inches / n_columns)  # 13 letters of the title's size fill an inch
-        figure = canvas.new_figure(width_inches=width_inches, height_inches=0.45 + 1.75 * n_rows)
-        more = f" of {n_clips}; {n_clips - n_shown} more are not drawn" if n_shown < n_clips else ""
-        figure.suptitle(f"{n_shown} {'clip' if n_shown == 1 else 'clips'}{more}", x=0.01, ha="left", fontsize=10)
-        panels = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True).flat
-        for index, axes in enumerate(panels):
-            if index >= n_shown:
-                axes.remove()
-                continue
-            _draw_spectrogram(
-                axes,
-                sound[index],
-                hop_seconds=timeline.hop_seconds,
-                mel_frequencies=mel_frequencies,
-                lowest=float(lowest),
-                highest=float(highest),
-            )
-            _hatch_padding(axes, mask[index], hop_seconds=timeline.hop_seconds)
-            axes.set_title(
-                _panel_title(filenames[index], tags[index], n_letters=n_letters), fontsize=7.5, fontweight="normal"
-            )
-            axes.label_outer()
-            if index + n_columns >= n_shown:  # the lowest panel of its column
-                axes.tick_params(labelbottom=True)
-                axes.set_xlabel("seconds")
-        canvas.settle(figure)
-    return figure
-
-
-def _panel_title(filename: str, tags: str, *, n_letters: int) -> str:
-    """File name, cut in the middle, and tags, cut at the end, on two lines."""
-    tag_text = tags if tags else "(none of the classes)"
-    if len(tag_text) > n_letters:
-        tag_text = f"{tag_text[: n_letters - 1].rstrip(' ,')}…"
-    return "\n".join(map(canvas.drawable, (canvas.shortened(filename, n_letters=n_letters), tag_text)))
-
-
-def _hatch_padding(axes: Axes, mask: NDArray[np.bool_], *, hop_seconds: float) -> None:
-    """Cover every run of frames without sound with hatching."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], ~mask, [False]]).astype(np.int8)))
-    for first, end in edges.reshape(-1, 2):
-        axes.axvspan(
-            first * hop_seconds,
-            end * hop_seconds,
-            facecolor="#eef0f2",
-            edgecolor="#a7aeb7",
-            hatch="////",
-            linewidth=0,
-            gid="padding",
-        )

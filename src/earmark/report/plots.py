@@ -11,8 +11,9 @@ Example:
 
 from __future__ import annotations
 
+from earmark.report.batch_plots import batch_figure
 from earmark.report.canvas import png_bytes, save
-from earmark.report.clip_plots import batch_figure, clip_figure
+from earmark.report.clip_plots import clip_figure
 from earmark.report.metric_plots import comparison_figure, metrics_by_class_figure
 from earmark.report.pooling_plots import pooling_parameter_figure
 from earmark.report.training_plots import TrainingCurves, training_figure
