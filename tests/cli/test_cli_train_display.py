@@ -10,7 +10,7 @@ import pytest
 from cli_cases import HIDDEN, SHOWN, as_terminal
 
 from earmark.cli.train_display import report, watching
-from earmark.config import Config, PoolingConfig, TrainingConfig
+from earmark.config import Config, DecodingConfig, PoolingConfig, TrainingConfig
 from earmark.training.run import TrainingResult
 
 TWO_EPOCHS = Config(training=TrainingConfig(epochs=2))
@@ -31,6 +31,7 @@ def result(folder: Path, **changes: Any) -> TrainingResult:
         "best_epoch": 1,
         "held_out_clips": 3,
         "held_out_f1": {"dog": 0.75, "owl [far]": 0.5},
+        "held_out_best_f1": {"dog": 0.8, "owl [far]": 0.5},
         "n": {"dog": 1.25, "owl [far]": 0.125},
     }
     others = {name: changes.pop(name, ()) for name in ("failures", "notes", "untuned")}
@@ -64,7 +65,9 @@ def test_lines_stand_above_the_bars_and_not_in_them(monkeypatch: pytest.MonkeyPa
         watch.on_row(step(2, 1.0))
     sent = terminal.getvalue()
     # In front of the line stands nothing but what erases the bars.
-    assert re.search(r"(\n|\x1b\[2K)epoch   1 of 2   held-out loss 0\.500   tag F1 0\.250   best so far\s*\n", sent)
+    assert re.search(
+        r"(\n|\x1b\[2K)epoch   1 of 2   held-out loss 0\.500   best tag F1 0\.250   best so far\s*\n", sent
+    )
     last = sent[sent.rindex("reading clips") :]
     assert "1 of 1" in last
     assert re.search(r"training.*100%.*loss 0\.250", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", last), flags=re.DOTALL)
@@ -80,7 +83,7 @@ def test_without_a_terminal_there_are_lines_only(capsys: pytest.CaptureFixture[s
     assert captured.out == ""
     assert captured.err.strip().splitlines() == [
         "epoch   1 of 2",
-        "epoch   2 of 2   held-out loss 0.500   tag F1 0.250",
+        "epoch   2 of 2   held-out loss 0.500   best tag F1 0.250",
     ]
 
 
@@ -99,24 +102,43 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert captured.out == ""
     assert "best epoch: 1 of 2" in captured.err
     rows = [re.sub(r"[│┃]", " ", line).split() for line in captured.err.splitlines()]
-    assert ["class", "tag", "F1", "(held", "out)", "n"] in rows
-    assert ["dog", "0.750", "1.250"] in rows
-    assert ["owl", "[far]", "0.500", "0.125"] in rows  # brackets are no markup
+    assert ["class", "tag", "F1", "at", "0.5", "at", "its", "best", "n"] in rows
+    assert ["dog", "0.750", "0.800", "1.250"] in rows
+    assert ["owl", "[far]", "0.500", "0.500", "0.125"] in rows  # brackets are no markup
     assert "no held-out clip" not in captured.err
 
 
 def test_a_class_that_no_held_out_clip_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report(result(tmp_path / "run", held_out_f1={"dog": 0.75}, untuned=("owl [far]",)), TWO_EPOCHS)
+    report(
+        result(tmp_path / "run", held_out_f1={"dog": 0.75}, held_out_best_f1={"dog": 0.75}, untuned=("owl [far]",)),
+        TWO_EPOCHS,
+    )
     shown = capsys.readouterr().err
-    assert re.search(r"owl \[far\] +│ - +│ 0\.125", shown)
+    assert re.search(r"owl \[far\] +│ - +│ - +│ 0\.125", shown)
     assert "- no held-out clip has this class" in shown
     assert "earmark: no threshold was tuned for owl [far]: too few held-out clips with and without\n" in shown
+
+
+def test_a_class_that_loses_by_the_common_threshold_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = result(tmp_path / "run", held_out_best_f1={"dog": 0.8, "owl [far]": 0.75})
+    report(found, TWO_EPOCHS)
+    shown = capsys.readouterr().err
+    assert "earmark: owl [far]: better tagged with a threshold of their own;" in shown  # 0.75 - 0.5, dog only 0.05
+    assert "train with --set decoding.mode=tuned\n" in shown
+    report(found, Config(decoding=DecodingConfig(mode="tuned")))
+    shown = capsys.readouterr().err
+    assert re.search(r"┃ class +┃ tag F1 ┃ n +┃", shown)  # it has its own threshold already
+    assert "of their own" not in shown
 
 
 def test_without_held_out_clips_nothing_is_said_about_thresholds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report(result(tmp_path / "run", held_out_clips=0, held_out_f1={}, untuned=("dog",)), TWO_EPOCHS)
+    report(
+        result(tmp_path / "run", held_out_clips=0, held_out_f1={}, held_out_best_f1={}, untuned=("dog",)), TWO_EPOCHS
+    )
     assert "threshold" not in capsys.readouterr().err
 
 
@@ -125,11 +147,11 @@ def test_alpha_is_a_parameter_too_and_there_may_be_none(tmp_path: Path, capsys: 
     found.metrics["alpha"] = found.metrics.pop("n")
     report(found, TWO_EPOCHS)
     shown = capsys.readouterr().err
-    assert re.search(r"┃ class +┃ tag F1 \(held out\) ┃ alpha ┃", shown)
-    assert re.search(r"dog +│ 0\.750 +│ 1\.250 +│\n", shown)
+    assert re.search(r"┃ class +┃ tag F1 at 0\.5 ┃ at its best ┃ alpha ┃", shown)
+    assert re.search(r"dog +│ 0\.750 +│ 0\.800 +│ 1\.250 +│\n", shown)
     del found.metrics["alpha"]
     report(found, TWO_EPOCHS)
-    assert re.search(r"dog +│ 0\.750 +│\n", capsys.readouterr().err)
+    assert re.search(r"dog +│ 0\.750 +│ 0\.800 +│\n", capsys.readouterr().err)
 
 
 def test_remarks_failures_and_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ def best_epochs(
 
     def held_out_figures(*arguments: Any) -> HeldOutFigures:
         figure = next(scripted)
-        return HeldOutFigures(-figure, figure, np.zeros((4, 2)))
+        return HeldOutFigures(-figure, {"high": figure}, np.zeros((4, 2)))
 
     monkeypatch.setattr(loop, "held_out_figures", held_out_figures)
     epochs = training.pop("epochs", len(figures))
@@ -79,7 +79,7 @@ def test_the_best_so_far_is_remembered_by_a_resumed_run(tmp_path: Path, monkeypa
     figures = iter([0.9, 0.8, 0.7])
 
     def held_out_figures(*arguments: Any) -> HeldOutFigures:
-        return HeldOutFigures(0.5, next(figures), np.zeros((4, 2)))
+        return HeldOutFigures(0.5, {"high": next(figures)}, np.zeros((4, 2)))
 
     def stop_after_two_epochs(row: dict[str, Any]) -> None:
         if row["kind"] == "epoch" and row["epoch"] == 2:

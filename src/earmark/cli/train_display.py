@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from earmark.config import Config
     from earmark.training.run import TrainingResult, Watch
 
 # Spans that end a moment after their recording are common, and each gives a remark.
 _SHOWN_NOTES = 10
+_WORTH_TUNING = 0.1  # of F1; smaller differences on a few held-out clips mean little
 
 
 @contextlib.contextmanager
@@ -57,7 +60,7 @@ def _epoch_line(row: dict[str, Any], config: Config) -> str:
     """One epoch in one line."""
     text = f"epoch {row['epoch']:>3} of {config.training.epochs}"
     if "held_out_loss" in row:
-        text += f"   held-out loss {row['held_out_loss']:.3f}   tag F1 {row['held_out_macro_f1']:.3f}"
+        text += f"   held-out loss {row['held_out_loss']:.3f}   best tag F1 {row['held_out_macro_f1']:.3f}"
         text += "   best so far" if row["best_epoch"] == row["epoch"] else ""
     return text
 
@@ -85,24 +88,15 @@ def _tensorboard_writer(out: Path) -> Any:
 def report(result: TrainingResult, config: Config) -> None:
     """What was learned, what could not be read, and what to do next."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     from earmark.config import not_deployable
 
     metrics = result.metrics
-    parameter = next((name for name in ("n", "alpha") if name in metrics), None)
-    table = Table("class", "tag F1 (held out)", title=f"best epoch: {metrics['best_epoch']} of {metrics['epochs']}")
-    if len(metrics["held_out_f1"]) < len(metrics["classes"]):
-        table.caption = "- no held-out clip has this class"
-    if parameter is not None:
-        table.add_column(parameter)
-    for label in metrics["classes"]:
-        f1 = metrics["held_out_f1"].get(label)
-        learned = [] if parameter is None else [f"{metrics[parameter][label]:.3f}"]
-        # Text, because [brackets] in a label would be taken for markup.
-        table.add_row(Text(label), "-" if f1 is None else f"{f1:.3f}", *learned)
-    Console(stderr=True).print(table)
+    # Tuned thresholds are the best ones; a common one may leave a class far below what it could reach.
+    could_be_better = config.decoding.mode != "tuned" and bool(metrics["held_out_clips"])
+    Console(stderr=True).print(_table(metrics, config.decoding.threshold if could_be_better else None))
+    if could_be_better:
+        _advise_tuning(metrics)
     if metrics["held_out_clips"] and result.untuned:
         names = ", ".join(result.untuned)
         click.echo(f"earmark: no threshold was tuned for {names}: too few held-out clips with and without", err=True)
@@ -117,6 +111,42 @@ def report(result: TrainingResult, config: Config) -> None:
             click.echo(f"  {where}: {reason}", err=True)
     if not_deployable(config) is None:
         click.echo(f"next: {_next_commands(result.folder)}", err=True)
+
+
+def _table(metrics: dict[str, Any], common_threshold: float | None) -> Table:
+    """One row per class: its F1 as the model decides, the best it could be, and its pooling parameter."""
+    from rich.table import Table
+    from rich.text import Text
+
+    parameter = next((name for name in ("n", "alpha") if name in metrics), None)
+    f1_columns = {"tag F1": "held_out_f1"}
+    if common_threshold is not None:
+        f1_columns = {f"tag F1 at {common_threshold:g}": "held_out_f1", "at its best": "held_out_best_f1"}
+    title = f"best epoch: {metrics['best_epoch']} of {metrics['epochs']}, {metrics['held_out_clips']} clips held out"
+    table = Table("class", *f1_columns, *([] if parameter is None else [parameter]), title=title)
+    if len(metrics["held_out_f1"]) < len(metrics["classes"]):
+        table.caption = "- no held-out clip has this class"
+    for label in metrics["classes"]:
+        found = [metrics[key].get(label) for key in f1_columns.values()]
+        learned = [] if parameter is None else [f"{metrics[parameter][label]:.3f}"]
+        # Text, because [brackets] in a label would be taken for markup.
+        table.add_row(Text(label), *("-" if f1 is None else f"{f1:.3f}" for f1 in found), *learned)
+    return table
+
+
+def _advise_tuning(metrics: dict[str, Any]) -> None:
+    """Name the classes that lose by the common threshold."""
+    losers = [
+        label
+        for label, best in metrics["held_out_best_f1"].items()
+        if best - metrics["held_out_f1"].get(label, best) > _WORTH_TUNING
+    ]
+    if losers:
+        click.echo(
+            f"earmark: {', '.join(losers)}: better tagged with a threshold of their own; to have one chosen per class"
+            " on the held-out clips, train with --set decoding.mode=tuned",
+            err=True,
+        )
 
 
 def _next_commands(run: Path) -> str:

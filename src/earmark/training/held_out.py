@@ -27,13 +27,19 @@ class HeldOutFigures:
 
     Args:
         loss: mean cross-entropy over what is known.
-        macro_f1: mean over classes of each class's F1 at its own best threshold; optimistic, but fair between epochs.
+        best_f1: of each class with known positives and negatives, at its own best threshold; optimistic, but fair
+            between epochs.
         clip_probs: (clips, classes), in the order of the clips.
     """
 
     loss: float
-    macro_f1: float
+    best_f1: dict[str, float]
     clip_probs: NDArray[np.float64]
+
+    @property
+    def macro_f1(self) -> float:
+        """Mean of `best_f1` over its classes; 0 when there are none."""
+        return float(np.mean(list(self.best_f1.values()))) if self.best_f1 else 0.0
 
 
 def held_out_figures(
@@ -68,8 +74,7 @@ def held_out_figures(
     )
     clip_probs = np.clip(np.exp(log_y), 0.0, 1.0)
     tuned = tune_thresholds_from_tags(clip_probs, tags, known, start=Decoding.fixed(clips.classes))
-    macro_f1 = float(np.mean(list(tuned.f1.values()))) if tuned.f1 else 0.0
-    return HeldOutFigures(loss.item(), macro_f1, clip_probs)
+    return HeldOutFigures(loss.item(), tuned.f1, clip_probs)
 
 
 def choose_decoding(

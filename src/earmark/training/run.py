@@ -254,6 +254,7 @@ def _finish(
         figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
         clip_probs = figures.clip_probs
         metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
+        metrics["held_out_best_f1"] = figures.best_f1
     tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
     metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, tuned.decoding)
     values = network.pool.parameter_values()
