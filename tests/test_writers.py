@@ -96,7 +96,7 @@ def test_tags_text() -> None:
 @pytest.mark.parametrize(
     ("name", "suffix", "text"),
     [
-        ("tsv", ".tsv", "filename\tonset\toffset\tevent_label\nx/a.wav\t0.500\t1.000\tDog\n"),
+        ("tsv", ".tsv", "filename\tonset\toffset\tevent_label\tscore\nx/a.wav\t0.500\t1.000\tDog\t\n"),
         ("audacity", ".txt", "0.500000\t1.000000\tDog\n"),
     ],
 )

@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+TEMPORARY_PREFIX = ".earmark-"
+
 
 def write_atomic(path: Path | str, content: bytes | str) -> None:
     """Write `content` to `path` completely or not at all: temporary file beside it, fsync, rename.
@@ -39,7 +41,8 @@ def write_atomic_with(path: Path | str, write: Callable[[Path], object]) -> None
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    # A short name of its own: that of the target may be as long as the system allows.
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=TEMPORARY_PREFIX, suffix=".tmp")
     os.close(handle)
     temporary = Path(name)
     try:

@@ -1,6 +1,6 @@
 """Files out: one function per format. What is written here, `earmark.labels` reads back unchanged.
 
-One more format is one more function, its name in `FORMATS`, and its line in `write_events`.
+One more format is one more function, its name in `FORMATS`, and its case in `write_events`.
 """
 
 from __future__ import annotations
@@ -41,21 +41,26 @@ def write_events(path: Path | str, events: Sequence[Event], *, filename: str, fo
         ...     file.name, file.read_text()
         ('a.wav.txt', '0.500000\\t1.250000\\tdog\\n')
     """
-    choice("format", format, FORMATS)
-    suffix, text = (
-        (".txt", events_to_audacity(events)) if format == "audacity" else (".tsv", events_to_tsv({filename: events}))
-    )
+    match choice("format", format, FORMATS):
+        case "audacity":
+            suffix, text = ".txt", events_to_audacity(events)
+        case _:
+            suffix, text = ".tsv", events_to_tsv({filename: events}, with_scores=True)
     target = Path(f"{path}{suffix}")
     write_atomic(target, text)
     return target
 
 
-def events_to_tsv(events: Mapping[str, Sequence[Event]]) -> str:
-    r"""Return strong labels: filename, onset, offset (seconds), event_label, and score where an event has one.
+def events_to_tsv(events: Mapping[str, Sequence[Event]], *, with_scores: bool | None = None) -> str:
+    r"""Return strong labels: filename, onset, offset (seconds), event_label, and score.
 
     A file without events gets a row of its own with nothing behind the name, so that it is not lost. Times have three
     decimals where that is exact, otherwise as many as it takes to read back the very same number: the end of a frame
     must not move into its neighbour. Scores have six decimals.
+
+    Args:
+        events: of each file.
+        with_scores: whether there is a column score; None: when an event has one.
 
     Raises:
         ValueError: an event whose times are not finite or whose label a table cannot hold.
@@ -66,14 +71,15 @@ def events_to_tsv(events: Mapping[str, Sequence[Event]]) -> str:
         a.wav	0.500	1.3333333333333333	dog
         b.wav
     """
-    has_scores = any(event.score is not None for in_file in events.values() for event in in_file)
+    if with_scores is None:
+        with_scores = any(event.score is not None for in_file in events.values() for event in in_file)
     header = ("filename", "onset", "offset", "event_label", "score")
     rows: list[tuple[str, ...]] = [header]
     for name, in_file in _clean_names(events).items():
         rows += [(name, *_times(event), clean_label(event.label), _score(event)) for event in in_file]
         if not in_file:
             rows.append((name, "", "", "", ""))
-    return _tsv(rows if has_scores else [row[:4] for row in rows])
+    return _tsv(rows if with_scores else [row[:4] for row in rows])
 
 
 def events_to_audacity(events: Sequence[Event]) -> str:

@@ -7,41 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from cli_cases import CLASSES, done, earmark, make_clips, make_model, refused
+from cli_cases import CLASSES, done, refused
+from detect_cases import EVERYTHING, expected
 
 from earmark.detection.detector import Detector, load
-from earmark.events import Event
 from earmark.labels.strong import read_strong
 from earmark.writers import events_to_audacity, events_to_tsv
-
-EVERYTHING = "filename\tonset\toffset\tevent_label\tscore"
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_model(tmp_path_factory.mktemp("model"))
-
-
-@pytest.fixture
-def recordings(tmp_path: Path) -> Path:
-    """Two sites, with the same names in both, and one name twice with different endings."""
-    clips = [
-        soundfile.read(path)[0]
-        for path in sorted((make_clips(tmp_path / "clips", n_clips=4).parent / "audio").iterdir())
-    ]
-    folder = tmp_path / "recordings"
-    for name, samples in zip(("hill/a.wav", "hill/a.flac", "lake/day 1/a.wav", "b.wav"), clips, strict=True):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        soundfile.write(folder / name, samples, 16000)
-    return folder
-
-
-def expected(model: Path, recordings: Path) -> dict[str, list[Event]]:
-    """The events of every recording, from the library instead of the command."""
-    detector = load(model)
-    files = sorted(path for path in recordings.rglob("*.*") if path.is_file())
-    return {path.relative_to(recordings).as_posix(): detector(path) for path in files}
-
 
 # Laws
 
@@ -95,48 +66,6 @@ def test_threads_change_nothing_but_rounding(model: Path, recordings: Path, monk
     ]
 
 
-def test_one_corrupt_file_never_costs_the_others(model: Path, recordings: Path, tmp_path: Path) -> None:
-    truth = expected(model, recordings)
-    (recordings / "hill/broken.wav").write_bytes(b"RIFF and then nothing")
-    reason = f"earmark: {recordings}/hill/broken.wav: cannot be read as audio ("
-    printed = earmark("detect", recordings, "--model", model)
-    assert printed.exit_code == 1
-    assert printed.stderr.startswith(reason)
-    assert printed.stderr.count("broken.wav") == 1
-    assert {line.split("\t")[0] for line in printed.stdout.splitlines()[1:]} == truth.keys()
-    written = earmark("detect", recordings, "--model", model, "--out", tmp_path / "out")
-    assert written.exit_code == 1
-    assert written.stderr.startswith(f"4 of 5 recordings detected, results in {tmp_path}/out\n{reason}")
-    assert sorted(path.name for path in (tmp_path / "out/hill").iterdir()) == ["a.flac.tsv", "a.wav.tsv"]
-
-
-def test_a_file_that_cannot_be_opened_never_costs_the_others(
-    model: Path, recordings: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    analyse = Detector.analyse
-
-    def guarded(detector: Detector, audio: Path) -> object:
-        if audio.name == "b.wav":
-            raise PermissionError(13, "Permission denied", str(audio))
-        return analyse(detector, audio)
-
-    monkeypatch.setattr(Detector, "analyse", guarded)
-    result = earmark("detect", recordings, "--model", model)
-    assert result.exit_code == 1
-    assert result.stderr == f"earmark: {recordings}/b.wav: Permission denied\n"
-    assert "hill/a.wav" in result.stdout
-
-
-def test_a_name_that_no_table_can_hold_never_costs_the_others(model: Path, recordings: Path, tmp_path: Path) -> None:
-    (recordings / "b.wav").rename(recordings / "b\nc.wav")
-    for options in ([], ["--out", tmp_path / "out"]):
-        result = earmark("detect", recordings, "--model", model, *options)
-        assert result.exit_code == 1
-        assert "the filename 'b\\nc.wav' holds a tab, a line end or another control character - rename it" in (
-            result.stderr
-        )
-
-
 def test_a_recording_that_is_named_twice_comes_once(model: Path, recordings: Path) -> None:
     once = done("detect", recordings, "--model", model).stdout
     assert done("detect", recordings, recordings, recordings / "b.wav", "--model", model).stdout == once
@@ -163,14 +92,28 @@ def test_tags_of_every_span(model: Path, recordings: Path, tmp_path: Path) -> No
     assert (tmp_path / "out/long.wav.tsv").exists()
 
 
+def test_only_some_classes_and_only_sure_events(model: Path, recordings: Path, tmp_path: Path) -> None:
+    rows = [line.split("\t") for line in done("detect", recordings, "--model", model).stdout.splitlines()[1:]]
+    label, least = rows[0][3], f"{float(rows[0][4]) - 1e-6:.6f}"  # printed, it may be rounded up
+    options = ["--model", model, "--classes", label, "--min-score", least]
+    found = [line.split("\t") for line in done("detect", recordings, *options).stdout.splitlines()[1:]]
+    assert [row for row in found if row[3]] == [
+        row for row in rows if row[3] == label and float(row[4]) >= float(least)
+    ]
+    assert {row[0] for row in found} == {row[0] for row in rows}  # what has no such event keeps a row
+    done("detect", recordings / "b.wav", *options, "--out", tmp_path / "out", "--tags")
+    header = (tmp_path / "out/b.wav.tags.tsv").read_text(encoding="utf-8").splitlines()[0]
+    assert header.split("\t") == ["filename", "onset", "offset", label]
+
+
 def test_a_recording_without_events_keeps_its_row(
     model: Path, recordings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Detector, "events", lambda detector, analysis: [])
     names = ["b.wav", "hill/a.flac", "hill/a.wav", "lake/day 1/a.wav"]
     header, *rows = done("detect", recordings, "--model", model).stdout.splitlines()
-    assert header == "filename\tonset\toffset\tevent_label"
-    assert rows == [f"{name}\t\t\t" for name in names]
+    assert header == EVERYTHING  # the same columns, whatever was found
+    assert rows == [f"{name}\t\t\t\t" for name in names]
 
 
 def test_a_recording_that_decodes_in_part(model: Path, recordings: Path) -> None:
@@ -219,8 +162,10 @@ def test_two_spellings_of_one_name(model: Path, recordings: Path, tmp_path: Path
     [
         (["--format", "csv", "--out", "out"], "--format must be one of tsv, audacity, got 'csv' - did you mean 'tsv'?"),
         (["--format", "tsv,", "--out", "out"], "--format must be one of tsv, audacity, got ''"),
-        (["--format", "audacity"], "--tags and --format audacity need --out, a folder for their files"),
-        (["--tags"], "--tags and --format audacity need --out, a folder for their files"),
+        (["--format", "audacity"], "--tags and formats other than tsv need --out, a folder for their files"),
+        (["--tags"], "--tags and formats other than tsv need --out, a folder for their files"),
+        (["--classes", "bark,cat"], "--classes: unknown class 'cat' (the classes are: bark, chirp, knock)"),
+        (["--min-score", "50"], "--min-score must be at least 0 and at most 1, got 50.0 - it is a probability, not a"),
         (["--threads", "0"], "--threads must be at least 1, got 0"),
         (["--threads", "all"], "Invalid value for '--threads': 'all' is not a valid integer."),
     ],

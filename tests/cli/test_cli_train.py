@@ -158,6 +158,15 @@ def test_the_figures_of_a_dry_run(labels: Path, tmp_path: Path) -> None:
     assert metrics(tmp_path / "run")["steps"] == 4
 
 
+def test_the_figures_of_a_dry_run_and_of_a_run_for_other_programs(labels: Path, tmp_path: Path) -> None:
+    figures = json.loads(done(*train(labels, tmp_path / "run", *audio(labels), "--dry-run", "--json")).stdout)
+    assert (figures["classes"], figures["clips"], figures["steps_per_epoch"]) == (["bark", "chirp", "knock"], 12, 2)
+    assert Path(figures["first_batch"]).is_file()
+    assert figures["unreadable"] == []
+    told = json.loads(done(*train(labels, tmp_path / "run", *audio(labels), "--json")).stdout)
+    assert told == metrics(tmp_path / "run")
+
+
 def test_settings_come_from_a_file_and_are_changed_by_options(labels: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('[training]\nseed = 7\nepochs = 9\n[pooling]\nname = "power"\ninitial = 0.5\n')

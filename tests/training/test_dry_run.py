@@ -30,7 +30,7 @@ def tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def looked(folder: Path, config: Config = QUICK, **options: Any) -> DryRun:
     """A look at the recordings in a folder."""
-    options = {"on_clip": lambda done, total: None, **options}
+    options = {"on_file": lambda done, total: None, **options}
     return dry_run(folder / "weak.tsv", audio=folder, config=config, device="cpu", **options)
 
 
@@ -101,7 +101,7 @@ def test_the_longest_clip_is_among_those_that_are_timed(
 
 def test_progress_is_told_for_every_file(tones: Path) -> None:
     calls: list[tuple[int, int]] = []
-    looked(tones, on_clip=lambda done, total: calls.append((done, total)))
+    looked(tones, on_file=lambda done, total: calls.append((done, total)))
     assert calls == [(done, 24) for done in range(1, 25)]
 
 
@@ -130,9 +130,7 @@ def test_recordings_that_cannot_be_opened_are_all_named(tones: Path, tmp_path: P
 
 def test_no_recording_that_can_be_opened(tones: Path, tmp_path: Path) -> None:
     (tmp_path / "weak.tsv").write_text((tones / "weak.tsv").read_text())
-    with pytest.raises(
-        ValueError, match=r"no training clip could be read; the first: .*weak.tsv:2: 000.wav: 000.wav: no"
-    ):
+    with pytest.raises(ValueError, match=r"no training clip could be read; the first: .*weak.tsv:2: 000.wav: no"):
         looked(tmp_path)
 
 

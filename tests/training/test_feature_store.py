@@ -169,9 +169,7 @@ def test_a_clip_too_short_for_its_framing_costs_only_itself(tmp_path: Path, audi
 def test_no_readable_recording_at_all(tmp_path: Path, audio: Path) -> None:
     clips = named("a.wav", "b.wav")
     for _ in range(2):  # also when the store is there already
-        with pytest.raises(
-            ValueError, match=r"none of the 2 clips could be read; the first: weak.tsv:2: a.wav: a.wav: no"
-        ):
+        with pytest.raises(ValueError, match=r"none of the 2 clips could be read; the first: weak.tsv:2: a.wav: no"):
             store_of(tmp_path / "cache", audio, clips)
 
 

@@ -20,6 +20,9 @@ _MARGIN_SECONDS = 0.25
 # A damaged header may say 1 Hz, and a few seconds would become days.
 _MOST_UPSAMPLING = 100
 
+# 60 dB over full scale; 16-bit integers that somebody stored as floats without scaling are 90.
+_LOUDEST = 1000.0
+
 # How much less than the header says may come out before it is worth a note: lossy formats round to whole frames.
 _TOLERANCE_SECONDS = 0.1
 
@@ -154,7 +157,7 @@ def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) ->
         start, position = _meeting_point(begin / sample_rate - _MARGIN_SECONDS, source.sample_rate, sample_rate)
         stop = None if end is None else math.ceil((end / sample_rate + _MARGIN_SECONDS) * source.sample_rate)
         n_given = 0
-        for samples in _resampled(_finite(path, source, start, stop), source.sample_rate, sample_rate):
+        for samples in _resampled(_checked(path, source, start, stop), source.sample_rate, sample_rate):
             wanted = samples[max(0, begin - position) : None if end is None else max(0, end - position)]
             position += len(samples)
             n_given += len(wanted)
@@ -175,20 +178,45 @@ def _meeting_point(seconds: float, source_rate: int, sample_rate: int) -> tuple[
     return meeting * (source_rate // meetings_per_second), meeting * (sample_rate // meetings_per_second)
 
 
-def _finite(path: Path, source: Source, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
-    """The decoded chunks, after a check that every sample is a number."""
+def check_samples(samples: NDArray[np.floating], *, where: str, sample_rate: int, first: int = 0) -> None:
+    """Raise ValueError for samples that no recording has: NaN, infinity, or far beyond full scale.
+
+    Args:
+        samples: (samples,).
+        where: file or argument, for the message.
+        sample_rate: samples per second.
+        first: which sample of the recording the first one is.
+
+    Example:
+        >>> check_samples(np.array([0.5, -32768.0]), where="audio", sample_rate=16000)
+        Traceback (most recent call last):
+        ...
+        ValueError: audio: its loudest sample is 3.28e+04 where 1 is full scale - are these integers stored as ...
+    """
+    # One pass when all is well: the largest of NaN and anything is NaN.
+    peak = float(np.abs(samples).max(initial=0.0))
+    if peak <= _LOUDEST:
+        return
+    if math.isfinite(peak):
+        raise ValueError(
+            f"{where}: its loudest sample is {peak:.3g} where 1 is full scale - are these integers stored as floating"
+            " point numbers (divide 16-bit ones by 32768), or is the file damaged?"
+        )
+    seconds = (first + int(np.isfinite(samples).argmin())) / sample_rate
+    raise ValueError(
+        f"{where}: the sample at {seconds:.3f} s is not a finite number"
+        " - was it written by a computation that went wrong?"
+    )
+
+
+def _checked(path: Path, source: Source, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
+    """The decoded chunks, after a check of every sample."""
     if source.n_frames is not None and start >= source.n_frames:
         source.position = source.n_frames
         return
     position = start
     for chunk in source.chunks(start, stop):
-        bad = ~np.isfinite(chunk)
-        if bad.any():
-            seconds = (position + int(bad.argmax())) / source.sample_rate
-            raise ValueError(
-                f"{path.as_posix()}: the sample at {seconds:.3f} s is not a finite number"
-                " - was the file written by a computation that went wrong?"
-            )
+        check_samples(chunk, where=path.as_posix(), sample_rate=source.sample_rate, first=position)
         position += len(chunk)
         yield chunk
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import sys
 import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from earmark.detection.detector import Detector
-    from earmark.detection.tags import SpanTags
-    from earmark.events import Event
+    from earmark.detection.detector import Analysis, Detector
+
+# A full or read-only disk, and a reader who has enough: what follows would fail alike.
+_FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EPIPE)
 
 
 @click.command(name="detect")
@@ -20,48 +26,121 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for one file per recording. [default: print]")
 @click.option("--format", "formats", default="tsv", show_default=True, help="tsv, audacity, or both with a comma.")
 @click.option("--tags", is_flag=True, help="Also the tags of every span as long as a training clip (needs --out).")
+@click.option("--classes", help="Only these, with commas between them. [default: all the model knows]")
+@click.option("--min-score", type=float, default=0.0, show_default=True, help="Only events at least this probable.")
 @click.option("--threads", default=1, show_default=True, help="Of the network.")
-def command(audio: tuple[Path, ...], model: Path, out: Path | None, formats: str, tags: bool, threads: int) -> None:
+def command(
+    audio: tuple[Path, ...],
+    model: Path,
+    out: Path | None,
+    formats: str,
+    tags: bool,
+    classes: str | None,
+    min_score: float,
+    threads: int,
+) -> None:
     """Mark onset, offset and class of events in AUDIO: files, and folders with everything below them.
 
-    Without --out, events are printed as one TSV table. With it, every recording gets files named after it, in the same
-    sub-folder: for site1/kitchen/a.wav, earmark detect site1 --out OUT writes OUT/kitchen/a.wav.tsv.
+    Without --out, events are printed as one TSV table, recording by recording. With it, every recording gets files
+    named after it, in the same sub-folder: for site1/kitchen/a.wav, earmark detect site1 --out OUT writes
+    OUT/kitchen/a.wav.tsv.
     """
-    from earmark.checks import choice, number
+    from earmark.checks import choice, known_labels, number
     from earmark.detection.detector import load
-    from earmark.files import write_atomic
-    from earmark.labels.cells import clean_filename
-    from earmark.writers import FORMATS, events_to_tsv, write_events
+    from earmark.labels.cells import split_labels
+    from earmark.writers import FORMATS
 
-    wanted = [choice("--format", name.strip(), FORMATS) for name in formats.split(",")]
-    if out is None and (tags or wanted != ["tsv"]):
-        raise ValueError("--tags and --format audacity need --out, a folder for their files")
+    names = [choice("--format", name.strip(), FORMATS) for name in formats.split(",")]
+    if out is None and (tags or names != ["tsv"]):
+        raise ValueError("--tags and formats other than tsv need --out, a folder for their files")
     if out is not None and out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {out}")
+    number("--min-score", min_score, at_least=0, at_most=1, hint="it is a probability, not a percentage")
     detector = load(model, n_threads=int(number("--threads", threads, at_least=1)))
+    chosen = frozenset(detector.classes) if classes is None else split_labels(classes)
+    known_labels(sorted(chosen), detector.classes, where="--classes")
+    wanted = _Wanted(out, tuple(names), tags, chosen, min_score)
     recordings = _recordings(audio)
-    events: dict[str, list[Event]] = {}
     failures: list[tuple[Path, str]] = []
-    for name, path in recordings.items():
-        try:
-            clean_filename(name)  # a line end in it would tear the table
-            analysis = detector.analyse(path)
-        except (OSError, ValueError) as error:
-            failures.append((path, _reason(error)))
-            continue
-        if analysis.note:
-            click.echo(f"earmark: {path}: {analysis.note}", err=True)
-        found = detector.events(analysis)
-        if out is None:
-            events[name] = found
-        else:
-            for wanted_format in wanted:
-                write_events(out / name, found, filename=name, format=wanted_format)
-            if tags:
-                write_atomic(out / f"{name}.tags.tsv", _tags_tsv(name, detector.tags(analysis), detector))
-    if out is None and len(failures) < len(recordings):
-        click.echo(events_to_tsv(events), nl=False)
+    with _progress(len(recordings)) as show:
+        for done, (name, path) in enumerate(recordings.items()):
+            show(done)
+            try:
+                _detect(detector, name, path, wanted, with_header=done == len(failures))
+            except (OSError, ValueError) as error:
+                if isinstance(error, OSError) and error.errno in _FATAL:
+                    raise
+                failures.append((path, _reason(error, path)))
     _report(failures, len(recordings), out)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What becomes of the events: printed where `out` is None, otherwise written in all `formats`."""
+
+    out: Path | None
+    formats: tuple[str, ...]
+    with_tags: bool
+    classes: frozenset[str]
+    min_score: float
+
+
+def _detect(detector: Detector, name: str, path: Path, wanted: _Wanted, *, with_header: bool) -> None:
+    """One recording from file to results; they are out before the next one is read, whatever stops us then."""
+    from earmark.labels.cells import clean_filename
+    from earmark.writers import events_to_tsv, write_events
+
+    clean_filename(name)  # a line end in it would tear the table
+    analysis = detector.analyse(path)
+    events = [
+        event
+        for event in detector.events(analysis)
+        if event.label in wanted.classes and event.score is not None and event.score >= wanted.min_score
+    ]
+    if wanted.out is None:
+        header, rows = events_to_tsv({name: events}, with_scores=True).split("\n", maxsplit=1)
+        click.echo(f"{header}\n{rows}" if with_header else rows, nl=False)
+    else:
+        for format in wanted.formats:
+            write_events(wanted.out / name, events, filename=name, format=format)
+        if wanted.with_tags:
+            _write_tags(wanted.out, name, detector, analysis, wanted.classes)
+    if analysis.note:
+        click.echo(f"earmark: {path}: {analysis.note}", err=True)
+
+
+def _write_tags(out: Path, name: str, detector: Detector, analysis: Analysis, classes: frozenset[str]) -> None:
+    """One row per span, with the probability of every class that was asked for."""
+    from earmark.files import write_atomic
+
+    columns = [index for index, label in enumerate(detector.classes) if label in classes]
+    rows = ["\t".join(["filename", "onset", "offset", *(detector.classes[index] for index in columns)])]
+    for span in detector.tags(analysis):
+        probabilities = (f"{span.clip_probs[index]:.4f}" for index in columns)
+        rows.append("\t".join([name, f"{span.onset:.3f}", f"{span.offset:.3f}", *probabilities]))
+    write_atomic(out / f"{name}.tags.tsv", "\n".join(rows) + "\n")
+
+
+@contextlib.contextmanager
+def _progress(n_recordings: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr where that is a terminal; what it yields is told how many recordings are done."""
+    if not sys.stderr.isatty():  # and rich, which takes a moment to import, is not needed
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("detecting"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"))
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("detecting", total=n_recordings)
+        yield lambda done: bars.update(task, completed=done)
 
 
 def _recordings(audio: tuple[Path, ...]) -> dict[str, Path]:
@@ -82,20 +161,13 @@ def _recordings(audio: tuple[Path, ...]) -> dict[str, Path]:
     return recordings
 
 
-def _reason(error: OSError | ValueError) -> str:
-    """Why a recording could not be read."""
-    if isinstance(error, OSError) and error.strerror is not None:
-        return error.strerror
-    return str(error)
-
-
-def _tags_tsv(name: str, spans: list[SpanTags], detector: Detector) -> str:
-    """One row per span, with the probability of every class."""
-    rows = ["\t".join(["filename", "onset", "offset", *detector.classes])]
-    for span in spans:
-        probabilities = (f"{value:.4f}" for value in span.clip_probs)
-        rows.append("\t".join([name, f"{span.onset:.3f}", f"{span.offset:.3f}", *probabilities]))
-    return "\n".join(rows) + "\n"
+def _reason(error: OSError | ValueError, path: Path) -> str:
+    """Why a recording could not be read, or its results not be written."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    # Of a rename the second name is the one somebody asked for; the first is our temporary file.
+    name = error.filename if error.filename2 is None else error.filename2
+    return error.strerror if name is None or Path(name) == path else f"{error.strerror}: {name}"
 
 
 def _report(failures: list[tuple[Path, str]], n_recordings: int, out: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ import click
 
 if TYPE_CHECKING:
     from earmark.config import Config
-    from earmark.training.dry_run import DryRun
-    from earmark.training.run import Split
 
 
 @click.command(name="train")
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--threads", type=int, help="Of the processor. [default: all]")
 @click.option("--dry-run", is_flag=True, help="Only show memory, time and the first batch, as a picture.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out, if there is one.")
+@click.option("--json", "as_json", is_flag=True, help="Also print the figures as JSON, on stdout.")
 @click.option("--tensorboard", is_flag=True, help="Also write the log for TensorBoard.")
 def command(
     labels: Path,
@@ -42,13 +42,14 @@ def command(
     threads: int | None,
     dry_run: bool,
     resume: bool,
+    as_json: bool,
     tensorboard: bool,
 ) -> None:
     """Train a detector from tagged clips.
 
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
     """
-    from earmark.cli import train_display
+    from earmark.cli import train_display, train_dry_run
     from earmark.training.run import Split, train
 
     if held_out_value is not None and split_column is None:
@@ -61,7 +62,7 @@ def command(
     _remark(labels, config)
     split = Split(split_column, held_out_value, group_column)
     if dry_run:
-        _dry_run(labels, folder, out, config, split, device)
+        train_dry_run.show(labels, folder, out, config, split, device, as_json=as_json)
         return
     if resume and (out / "metrics.json").exists():
         click.echo(f"earmark: the run in {out} had already ended; for more epochs begin another", err=True)
@@ -82,6 +83,8 @@ def command(
             f" {config.training.piece_seconds:g}"
         ) from error
     train_display.report(result, config)
+    if as_json:
+        click.echo(json.dumps(result.metrics, indent=2, ensure_ascii=False))
     if result.failures:
         raise SystemExit(1)
 
@@ -139,62 +142,3 @@ def _limit_threads(threads: int | None) -> None:
         from earmark.checks import number
 
         torch.set_num_threads(int(number("--threads", threads, at_least=1)))
-
-
-def _dry_run(labels: Path, audio: Path, out: Path, config: Config, split: Split, device: str) -> None:
-    """Print what the run would be like and draw its first batch."""
-    from earmark.training.dry_run import dry_run
-
-    picture = out.parent / f"{out.resolve().name}-first-batch.png"
-    found = dry_run(labels, audio=audio, config=config, split=split, device=device, on_clip=lambda done, total: None)
-    _draw_first_batch(found, config, picture)
-    seconds = found.steps_per_epoch * config.training.epochs * found.seconds_per_step
-    click.echo(f"classes       {len(found.classes)}: {', '.join(found.classes)}")
-    click.echo(f"clips         {found.clips}, {found.hours:.2f} h")
-    click.echo(f"network       {found.weights:,} weights, pooling {config.pooling.name}")
-    click.echo(
-        f"time          {_duration(seconds)}: {_count(config.training.epochs, 'epoch')} of"
-        f" {_count(found.steps_per_epoch, 'step')} of {found.seconds_per_step:.2f} s"
-    )
-    click.echo(
-        f"memory        {found.memory_bytes / 1e9:.2f} GB at most, with batches of"
-        f" {config.training.batch_seconds:g} s of audio (training.batch_seconds)"
-    )
-    click.echo(f"first batch   {picture}")
-    for where, _, reason in found.unreadable:
-        click.echo(f"unreadable    {where}: {reason}")
-    if found.unreadable:
-        raise SystemExit(1)
-
-
-def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
-    """The first batch as a picture."""
-    import numpy as np
-
-    from earmark.report.plots import batch_figure, save
-    from earmark.timeline import Timeline
-
-    batch = found.first_batch
-    mask = np.ones(batch.features.shape[:2], dtype=bool)
-    if batch.mask is not None:
-        mask = batch.mask.repeat_interleave(config.model.time_reduction, dim=1).numpy()
-    figure = batch_figure(
-        features=batch.features.numpy(),
-        mask=mask,
-        tags=found.first_batch_tags,
-        filenames=batch.filenames,
-        timeline=Timeline(config.features.sample_rate, config.features.hop_samples),
-    )
-    save(figure, picture)
-
-
-def _duration(seconds: float) -> str:
-    """Seconds as a person says them."""
-    if seconds < 90:
-        return f"{max(1.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _count(number: int, noun: str) -> str:
-    """The number and its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark import checks
-from earmark.audio import blocks
+from earmark.audio import blocks, check_samples
 from earmark.detection.decoding import decode
-from earmark.detection.model_file import ModelInfo, open_model
+from earmark.detection.model_file import open_model
 from earmark.detection.pieces import windows
 from earmark.detection.settings import Decoding
 from earmark.detection.tags import SpanTags, span_tags
@@ -120,8 +120,7 @@ class Detector:
                 f"audio must hold floating point samples from -1 to 1, got {audio.dtype}"
                 " - divide 16-bit integers by 32768: (audio / 32768).astype('float32')"
             )
-        if not np.isfinite(audio).all():
-            raise ValueError("audio must hold finite numbers only, got NaN or infinity")
+        check_samples(audio, where="audio", sample_rate=sample_rate)
         rate = self.info.timeline.sample_rate
         samples = np.ascontiguousarray(audio, np.float32)
         if sample_rate != rate:
@@ -174,8 +173,3 @@ def load(path: Path | str, *, n_threads: int = 1) -> Detector:
         ValueError: when the file is not a model of ours.
     """
     return Detector(path, n_threads=n_threads)
-
-
-def model_info(path: Path | str) -> ModelInfo:
-    """Return what a model file says about itself."""
-    return open_model(path)[1]

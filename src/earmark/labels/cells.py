@@ -158,6 +158,8 @@ def _seconds_hint(text: str) -> str:
 
 
 def _refuse_control(name: str, text: str) -> None:
-    """Raise ValueError when `text` holds a tab, a line end or another control character."""
+    """Raise ValueError when `text` holds a control character, or bytes of a file name that are no UTF-8."""
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError(f"the {name} {text!a} is not UTF-8 and no table can hold it - rename it")
     if _CONTROL.search(text):
         raise ValueError(f"the {name} {text!r} holds a tab, a line end or another control character - rename it")

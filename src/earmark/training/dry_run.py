@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import find_clip, probe_audio
+from earmark.audio import find_clips, probe_audio
 from earmark.config import Config
 from earmark.labels.weak import WeakClip
 from earmark.models.crnn import Network
@@ -68,20 +68,21 @@ def dry_run(
     config: Config,
     split: Split | None = None,
     device: str = "auto",
-    on_clip: Callable[[int, int], None],
+    on_file: Callable[[int, int], None],
 ) -> DryRun:
     """Return what a run with these arguments would be like, without leaving anything behind.
 
     Args:
         labels, audio, config, split, device: as for `earmark.training.run.train`.
-        on_clip: told how many of how many files were probed.
+        on_file: told how many of how many files were probed.
     """
     whole = read_clips(labels, config, Split() if split is None else split)
     check_settings(config, whole)
-    seconds, unreadable = _durations(whole.clips, audio, on_clip)
+    seconds, unreadable = _durations(whole.clips, audio, on_file)
     training = np.flatnonzero(~whole.held_out & (seconds > 0))
     if not len(training):
-        raise ValueError("no training clip could be read; the first: " + ": ".join(unreadable[0]))
+        where, _, reason = unreadable[0]
+        raise ValueError(f"no training clip could be read; the first: {where}: {reason}")
     sample = _sample(whole.only(training), seconds[training], config)
     with tempfile.TemporaryDirectory() as folder:
         store = feature_store(Path(folder), sample.clips, audio, config, on_clip=lambda done: None)
@@ -106,19 +107,23 @@ def dry_run(
 
 
 def _durations(
-    clips: Sequence[WeakClip], audio: Path, on_clip: Callable[[int, int], None]
+    clips: Sequence[WeakClip], audio: Path, on_file: Callable[[int, int], None]
 ) -> tuple[NDArray[np.float64], list[tuple[str, str, str]]]:
     """Seconds of every clip from the files' headers, 0 for those that cannot be opened."""
-    seconds = np.zeros(len(clips))
-    unreadable = []
-    for number, clip in enumerate(clips):
+    files, reasons = find_clips(audio, (clip.filename for clip in clips))
+    lengths: dict[str, float] = {}
+    for number, (name, file) in enumerate(files.items()):
         try:
-            length = probe_audio(find_clip(audio, clip.filename)).duration_seconds
-            onset = 0.0 if clip.onset is None else clip.onset
-            seconds[number] = max(0.0, (length if clip.offset is None else min(length, clip.offset)) - onset)
+            lengths[name] = probe_audio(file).duration_seconds
         except ValueError as error:
-            unreadable.append((clip.where, clip.filename, str(error)))
-        on_clip(number + 1, len(clips))
+            reasons[name] = str(error)
+        on_file(number + 1, len(files))
+    seconds = np.zeros(len(clips))
+    for number, clip in enumerate(clips):
+        if clip.filename in lengths:
+            end = lengths[clip.filename] if clip.offset is None else min(lengths[clip.filename], clip.offset)
+            seconds[number] = max(0.0, end - (0.0 if clip.onset is None else clip.onset))
+    unreadable = [(clip.where, clip.filename, reasons[clip.filename]) for clip in clips if clip.filename in reasons]
     return seconds, unreadable
 
 

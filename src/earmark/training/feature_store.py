@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import find_clip, read_audio
+from earmark.audio import find_clips, read_audio
 from earmark.config import Config
 from earmark.files import write_atomic
 from earmark.labels.weak import WeakClip
@@ -77,13 +77,14 @@ def feature_store(
     Raises:
         ValueError: when not a single clip could be read.
     """
-    fingerprint = _fingerprint(clips, audio_folder, config)
+    files, missing = find_clips(audio_folder, (clip.filename for clip in clips))
+    fingerprint = _fingerprint(clips, files, config)
     store = _open(folder, fingerprint, config.features.n_mels)
     if store is None:
-        store = _build(folder, fingerprint, clips, audio_folder, config, on_clip)
+        store = _build(folder, fingerprint, clips, files, missing, config, on_clip)
     if not len(store):
-        where, name, reason = store.failures[0]
-        raise ValueError(f"none of the {len(clips)} clips could be read; the first: {where}: {name}: {reason}")
+        where, _, reason = store.failures[0]
+        raise ValueError(f"none of the {len(clips)} clips could be read; the first: {where}: {reason}")
     return store
 
 
@@ -135,14 +136,14 @@ def _cropped(n_samples: int, log_mel: LogMel) -> str:
     return f" only the first {used:.2f} of {whole:.2f} s are used, as features.clip_frames says"
 
 
-def _fingerprint(clips: Sequence[WeakClip], audio_folder: Path, config: Config) -> str:
+def _fingerprint(clips: Sequence[WeakClip], files: Mapping[str, Path], config: Config) -> str:
     """Changes whenever the features would: settings, spans, and each file's size and time of change."""
     digest = hashlib.sha256(repr((config.features, config.model.time_reduction)).encode())
     for clip in clips:
         try:
-            status = os.stat(find_clip(audio_folder, clip.filename))
+            status = os.stat(files[clip.filename])
             state = (status.st_size, status.st_mtime_ns)
-        except (OSError, ValueError):
+        except (OSError, KeyError):
             state = (-1, -1)
         digest.update(repr((clip.filename, clip.onset, clip.offset, state)).encode())
     return digest.hexdigest()
@@ -171,7 +172,8 @@ def _build(
     folder: Path,
     fingerprint: str,
     clips: Sequence[WeakClip],
-    audio_folder: Path,
+    files: Mapping[str, Path],
+    missing: Mapping[str, str],
     config: Config,
     on_clip: Callable[[int], None],
 ) -> FeatureStore:
@@ -180,7 +182,7 @@ def _build(
     (folder / "index.json").unlink(missing_ok=True)
     starts, kept, failures, notes = [0], [], [], []
     with (folder / "features.f16").open("wb") as file:
-        for number, result in enumerate(_read_all(clips, audio_folder, config)):
+        for number, result in enumerate(_read_all(clips, files, missing, config)):
             if isinstance(result, str):
                 failures.append((clips[number].where, clips[number].filename, result))
             else:
@@ -201,15 +203,17 @@ def _build(
 
 
 def _read_all(
-    clips: Sequence[WeakClip], audio_folder: Path, config: Config
+    clips: Sequence[WeakClip], files: Mapping[str, Path], missing: Mapping[str, str], config: Config
 ) -> Iterator[tuple[NDArray[np.float16], str] | str]:
     """Features and remark of each clip in order, or the reason why it cannot be read."""
     log_mel = LogMel(config.features)
 
     def read(clip: WeakClip) -> tuple[NDArray[np.float16], str] | str:
+        if clip.filename in missing:
+            return missing[clip.filename]
         try:
             audio = read_audio(
-                find_clip(audio_folder, clip.filename),
+                files[clip.filename],
                 sample_rate=config.features.sample_rate,
                 onset=0.0 if clip.onset is None else clip.onset,
                 offset=clip.offset,
@@ -217,10 +221,6 @@ def _read_all(
             features = clip_features(audio.samples, log_mel, config.model.time_reduction)
         except ValueError as error:
             return str(error)
-        if not torch.isfinite(features).all():
-            # Its infinity would be in the mean of every band, and stop the training of all.
-            loudest = float(np.abs(audio.samples).max())
-            return f"its loudest sample is {loudest:.3g} where 1 is full scale - is it a recording, and undamaged?"
         return features.numpy().astype(np.float16), audio.note + _cropped(len(audio.samples), log_mel)
 
     n_threads = torch.get_num_threads()

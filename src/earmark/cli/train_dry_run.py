@@ -1,0 +1,102 @@
+"""What `earmark train --dry-run` shows: what the run would be like, and its first batch as a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from earmark.config import Config
+    from earmark.training.dry_run import DryRun
+    from earmark.training.run import Split
+
+
+def show(labels: Path, audio: Path, out: Path, config: Config, split: Split, device: str, *, as_json: bool) -> None:
+    """Print what the run would be like and draw its first batch; exit code 1 when there is unreadable audio."""
+    from earmark.cli.train_display import watching
+    from earmark.training.dry_run import dry_run
+
+    picture = out.parent / f"{out.resolve().name}-first-batch.png"
+    with watching(config, out, tensorboard=False) as watch:
+        found = dry_run(labels, audio=audio, config=config, split=split, device=device, on_file=watch.on_clip)
+    _draw_first_batch(found, config, picture)
+    if as_json:
+        click.echo(json.dumps(_figures(found, config, picture), indent=2, ensure_ascii=False))
+    else:
+        click.echo(_text(found, config, picture))
+    for where, _, reason in found.unreadable:
+        click.echo(f"unreadable    {where}: {reason}", err=as_json)
+    if found.unreadable:
+        raise SystemExit(1)
+
+
+def _figures(found: DryRun, config: Config, picture: Path) -> dict[str, Any]:
+    """For other programs."""
+    return {
+        "classes": list(found.classes),
+        "clips": found.clips,
+        "hours": found.hours,
+        "weights": found.weights,
+        "pooling": config.pooling.name,
+        "epochs": config.training.epochs,
+        "steps_per_epoch": found.steps_per_epoch,
+        "seconds_per_step": found.seconds_per_step,
+        "memory_bytes": found.memory_bytes,
+        "unreadable": [
+            {"where": where, "filename": name, "reason": reason} for where, name, reason in found.unreadable
+        ],
+        "first_batch": str(picture),
+    }
+
+
+def _text(found: DryRun, config: Config, picture: Path) -> str:
+    """For people."""
+    seconds = found.steps_per_epoch * config.training.epochs * found.seconds_per_step
+    return "\n".join(
+        (
+            f"classes       {len(found.classes)}: {', '.join(found.classes)}",
+            f"clips         {found.clips}, {found.hours:.2f} h",
+            f"network       {found.weights:,} weights, pooling {config.pooling.name}",
+            f"time          {_duration(seconds)}: {_count(config.training.epochs, 'epoch')} of"
+            f" {_count(found.steps_per_epoch, 'step')} of {found.seconds_per_step:.2f} s",
+            f"memory        {found.memory_bytes / 1e9:.2f} GB at most, with batches of"
+            f" {config.training.batch_seconds:g} s of audio (training.batch_seconds)",
+            f"first batch   {picture}",
+        )
+    )
+
+
+def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
+    """The first batch as a picture."""
+    import numpy as np
+
+    from earmark.report.plots import batch_figure, save
+    from earmark.timeline import Timeline
+
+    batch = found.first_batch
+    mask = np.ones(batch.features.shape[:2], dtype=bool)
+    if batch.mask is not None:
+        mask = batch.mask.repeat_interleave(config.model.time_reduction, dim=1).numpy()
+    figure = batch_figure(
+        features=batch.features.numpy(),
+        mask=mask,
+        tags=found.first_batch_tags,
+        filenames=batch.filenames,
+        timeline=Timeline(config.features.sample_rate, config.features.hop_samples),
+    )
+    save(figure, picture)
+
+
+def _duration(seconds: float) -> str:
+    """Seconds as a person says them."""
+    if seconds < 90:
+        return f"{max(1.0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _count(number: int, noun: str) -> str:
+    """The number and its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
