@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from earmark import files
-from earmark.files import write_atomic, write_atomic_with
+from earmark.files import in_use, write_atomic, write_atomic_with
 
 
 def names(folder: Path) -> list[str]:
@@ -34,7 +36,7 @@ def test_a_write_that_fails_half_way_changes_nothing(tmp_path: Path) -> None:
         temporary.write_text("ne")
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"No space left on device: '.*/a\.txt'"):  # the file that was asked for
         write_atomic_with(tmp_path / "a.txt", half)
     assert (tmp_path / "a.txt").read_text() == "old"
     assert names(tmp_path) == ["a.txt"]
@@ -91,7 +93,31 @@ def test_content_is_on_disk_before_it_gets_its_name(tmp_path: Path, monkeypatch:
     assert order == ["file", "rename", "folder"]
 
 
+def test_a_folder_in_use_is_refused_until_it_is_free_again(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from earmark.files import in_use\n"
+        "with in_use(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"held\n"
+    with (
+        pytest.raises(ValueError, match="another process is at work in this folder - wait for it, or choose another"),
+        in_use(tmp_path),
+    ):
+        pass
+    other.kill()  # kill -9: nothing of it is left behind
+    other.communicate()
+    with in_use(tmp_path):
+        assert names(tmp_path) == []
+
+
 # Worked numbers
+
+
+def test_the_longest_name_a_file_can_have(tmp_path: Path) -> None:
+    write_atomic(tmp_path / ("n" * 255), "new")
+    assert names(tmp_path) == ["n" * 255]
 
 
 def test_folders_are_made(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import numbers
 from collections.abc import Iterable
 
 
@@ -17,9 +18,10 @@ def number(
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    whole: bool = False,
     hint: str = "",
 ) -> float:
-    """Return `value` if it is a finite number inside the limits, otherwise raise ValueError.
+    """Return `value` if it is a finite number inside the limits (and a whole one), otherwise raise ValueError.
 
     Example:
         >>> number("hop_seconds", 0.02, above=0)
@@ -29,6 +31,8 @@ def number(
         ...
         ValueError: hop_seconds must be above 0, got -1 - is it in seconds?
     """
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name} must be a number, got {value!r}{_dash(hint)}")
     rules = []
     if above is not None:
         rules.append((value > above, f"above {above:g}"))
@@ -36,10 +40,37 @@ def number(
         rules.append((value >= at_least, f"at least {at_least:g}"))
     if at_most is not None:
         rules.append((value <= at_most, f"at most {at_most:g}"))
-    if not math.isfinite(value) or not all(holds for holds, _ in rules):
-        rule = " and ".join(text for _, text in rules) if rules else "a finite number"
+    if not all(holds for holds, _ in rules):
+        rule = " and ".join(text for _, text in rules)
         raise ValueError(f"{name} must be {rule}, got {value!r}{_dash(hint)}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    if whole and not float(value).is_integer():
+        raise ValueError(f"{name} must be a whole number, got {value!r}{_dash(hint)}")
     return value
+
+
+def names(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    """Return `values` as a tuple if they are different names, otherwise raise ValueError.
+
+    Example:
+        >>> names("classes", ["cat", "dog"])
+        ('cat', 'dog')
+        >>> names("classes", "dog")     # would be the classes d, o and g
+        Traceback (most recent call last):
+        ...
+        ValueError: classes must be a list of names, got 'dog' - did you mean ['dog']?
+    """
+    if isinstance(values, str):
+        raise ValueError(f"{name} must be a list of names, got {values!r} - did you mean [{values!r}]?")
+    listed = tuple(values)
+    for value in listed:
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{name} must be names, got {value!r} among them")
+    if len(set(listed)) < len(listed):
+        twice = next(value for value in listed if listed.count(value) > 1)
+        raise ValueError(f"{name} must be different names, got {twice!r} more than once")
+    return listed
 
 
 def choice(name: str, value: str, choices: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
 from dataclasses import dataclass
 
 
@@ -26,39 +26,18 @@ class Event:
     label: str
     score: float | None = None
 
+    def __post_init__(self) -> None:
+        try:
+            is_span = 0 <= self.onset <= self.offset < math.inf
+        except TypeError:
+            is_span = False
+        if not is_span:
+            raise ValueError(
+                "an event must begin at 0 s or later and not end before it begins,"
+                f" got onset {self.onset!r} and offset {self.offset!r} - are they swapped, or text?"
+            )
+
     @property
     def duration(self) -> float:
         """Length in seconds."""
         return self.offset - self.onset
-
-
-def merge_overlapping(events: Iterable[Event]) -> list[Event]:
-    """Join events of one class that overlap or touch, and sort all by onset, offset and label.
-
-    The score of a joined event is the mean of its parts' scores weighted by their durations, and None when a part
-    has none.
-
-    Example:
-        >>> merge_overlapping([Event(1.0, 3.0, "dog"), Event(2.0, 4.0, "dog"), Event(2.0, 3.0, "cat")])
-        [Event(onset=1.0, offset=4.0, label='dog', score=None), Event(onset=2.0, offset=3.0, label='cat', score=None)]
-    """
-    merged: list[Event] = []
-    last: dict[str, int] = {}
-    for event in sorted(events, key=lambda e: (e.onset, e.offset, e.label)):
-        index = last.get(event.label)
-        if index is not None and event.onset <= merged[index].offset:
-            merged[index] = _join(merged[index], event)
-        else:
-            last[event.label] = len(merged)
-            merged.append(event)
-    return sorted(merged, key=lambda e: (e.onset, e.offset, e.label))
-
-
-def _join(first: Event, second: Event) -> Event:
-    """One event over both."""
-    score = None
-    total = first.duration + second.duration
-    if first.score is not None and second.score is not None:
-        weight = first.duration / total if total > 0 else 0.5
-        score = weight * first.score + (1 - weight) * second.score
-    return Event(first.onset, max(first.offset, second.offset), first.label, score)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 TEMPORARY_PREFIX = ".earmark-"
@@ -41,21 +42,77 @@ def write_atomic_with(path: Path | str, write: Callable[[Path], object]) -> None
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    # A short name of its own: that of the target may be as long as the system allows.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=TEMPORARY_PREFIX, suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        # mkstemp makes private files; an output should have the permissions any new file here would have.
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with naming(target):
+        # A short name of its own: that of the target may be as long as the system allows.
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=TEMPORARY_PREFIX, suffix=".tmp")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            write(temporary)
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            # mkstemp makes private files; an output should have the permissions any new file here would have.
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
     _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Give the system's errors the name of the file that was meant: a full disk has none, a temporary file another.
+
+    Example:
+        >>> with naming(Path("events.tsv")):
+        ...     raise OSError(28, "No space left on device")
+        Traceback (most recent call last):
+        ...
+        OSError: [Errno 28] No space left on device: 'events.tsv'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+@contextlib.contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """Hold `folder` for this process alone; however the process ends, the system lets go of it.
+
+    Where the system has no such lock (Windows), nothing is held.
+
+    Raises:
+        ValueError: another process holds it.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, in_use(Path(folder)):
+        ...     with in_use(Path(folder)):
+        ...         pass
+        Traceback (most recent call last):
+        ...
+        ValueError: ...: another process is at work in this folder - wait for it, or choose another folder
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"{folder}: another process is at work in this folder - wait for it, or choose another folder"
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

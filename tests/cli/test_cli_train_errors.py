@@ -114,12 +114,20 @@ def test_without_any_readable_clip_there_is_nothing_to_train(labels: Path, tmp_p
     [
         (["--set", "training.epoch=3"], "unknown key 'epoch' - did you mean 'epochs'?"),
         (["--set", "trainig.epochs=3"], "unknown section [trainig] (there are: features, model, pooling, training,"),
-        (["--set", "epochs=3"], "--set must look like section.key=value, got 'epochs=3'"),
+        (["--set", "epochs=3"], "got 'epochs=3' - did you mean training.epochs?"),
         (["--set", "training.epochs=many"], "epochs must be a whole number, got 'many'"),
         (["--set", "training.epochs=0"], "training.epochs must be at least 1, got 0"),
         (["--pooling", "powr"], "pooling must be one of attention, auto, "),
         (["--pooling", "powr"], "got 'powr' - did you mean 'power'?"),
-        (["--pooling", "cap"], "pooling 'cap' needs 'n_frames'"),
+        # 16000 samples a second, 400 for each feature frame, and two of these for each frame of the network.
+        (["--pooling", "cap"], "needs 'n_frames' - add --set pooling.n_frames=..., a second of audio has 20 frames"),
+        (["--pooling", "hierarchical"], "for instance 'power' - add --set pooling.inner=...\n"),
+        (
+            ["--pooling", "hierarchical", "--set", "pooling.inner=cap", "--set", "pooling.groups=[5, 5]"],
+            "needs 'n_frames' - add --set pooling.n_frames=...",
+        ),
+        (["--pooling", "power", "--set", "pooling.axis=time"], "pooling 'power' takes no 'axis' (it takes: initial"),
+        (["--pooling", "hierarchical", "--set", "pooling.inner=powr"], "got 'powr' - did you mean 'power'?"),
         (["--device", "gpu"], "device must be one of auto, cpu, cuda, mps, got 'gpu'"),
         (["--threads", "0"], "--threads must be at least 1, got 0"),
         (["--threads", "two"], "Invalid value for '--threads': 'two' is not a valid integer."),
@@ -127,7 +135,7 @@ def test_without_any_readable_clip_there_is_nothing_to_train(labels: Path, tmp_p
         (["--split", "split", "--held-out", "test"], "weak.tsv:2: --split names a column 'split' that is not there"),
         (["--group", "patient"], "weak.tsv:2: --group names a column 'patient' that is not there"),
         (["--audio", "nowhere"], "--audio must be a folder, got nowhere - the folder that holds the recordings"),
-        (["--config", "nowhere.toml"], "nowhere.toml: cannot be read as a configuration: No such file or directory"),
+        (["--config", "nowhere.toml"], "configuration: No such file or directory - is the path relative to"),
     ],
 )
 def test_wrong_options(options: list[str], message: str, labels: Path, tmp_path: Path) -> None:
@@ -151,7 +159,10 @@ def test_the_split_column_without_its_value(labels: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nowhere.tsv", "nowhere.tsv: there is no such label file or folder"),
+        ("nowhere.tsv", "there is no such label file or folder - is the path relative to another folder?"),
+        ("negative.tsv", "negative.tsv: at least one clip must have a label, got 1 clip and no label - do the labels"),
+        ("header.tsv", "header.tsv: the label file lists no clips - only its first line is there"),
+        ("model.onnx", "model.onnx: is no table of labels but a model"),
         ("audio/00.wav", "LABELS must be a table of file names and tags, got the recording "),
         ("audio", "audio must lie in a sub-folder named after its class, this file lies beside them"),
         ("strong.tsv", "strong.tsv:1: onset, offset and event_label mark events, but weak labels are expected here"),
@@ -161,6 +172,9 @@ def test_the_split_column_without_its_value(labels: Path, tmp_path: Path) -> Non
 def test_wrong_labels(name: str, message: str, labels: Path, tmp_path: Path) -> None:
     (labels.parent / "strong.tsv").write_text("filename\tonset\toffset\tevent_label\n00.wav\t0\t1\tbark\n")
     (labels.parent / "wrong.tsv").write_text("filename\tevent_labels\n00.wav\tbark\n01.wav chirp\n")
+    (labels.parent / "negative.tsv").write_text("filename\tevent_labels\n00.wav\t\n")
+    (labels.parent / "header.tsv").write_text("filename\tevent_labels\n")
+    (labels.parent / "model.onnx").write_bytes(b"\x08\xe6")
     assert message in refused(*train(labels.parent / name, tmp_path / "run", *audio(labels)))
 
 
@@ -188,12 +202,13 @@ def test_a_run_is_resumed_with_its_own_settings_and_labels(labels: Path, tmp_pat
 def test_learning_too_fast_stops_the_run(labels: Path, tmp_path: Path) -> None:
     options = {"training__learning_rate": "1e30", "training__warmup_epochs": "0"}
     message = refused(*train(labels, tmp_path / "run", *audio(labels), **options))
-    # Whether the loss or its gradient is the first to leave the numbers depends on the processor.
+    # Whether the loss, its gradient or what the network says leaves the numbers first depends on the processor.
     number = "[-+.e0-9naif]+"
     assert re.fullmatch(
-        rf"earmark: the (loss|gradient) is no longer a finite number at step 2 \(tags {number}, penalty {number},"
-        rf" gradient norm {number}\) on the clips (\d\d\.wav(, )?)+; no checkpoint had been written yet"
-        r" - lower training\.learning_rate, or look at these clips\n",
+        rf"earmark: (the (loss|gradient) is no longer a finite number at step 2 \(tags {number}, penalty {number},"
+        rf" gradient norm {number}\) on the clips|after step \d the network says {number} where \+-10 is nearly"
+        r" certain, on the clips) (\d\d\.wav(, )?)+; no checkpoint had been written yet - begin another run with a"
+        r" lower training\.learning_rate, or look at these clips\n",
         message,
     )
 

@@ -87,7 +87,7 @@ def test_absent_settings_have_their_defaults() -> None:
         ({"low_threshold": 0.6}, "low_threshold must be at least 0 and at most 0.5, got 0.6 - it may not be above"),
         ({"low_threshold": -0.6}, "low_threshold must be at least 0"),
         ({"median_seconds": -1.0}, "median_seconds must be at least 0, got -1.0 - is it in seconds"),
-        ({"max_gap_seconds": float("inf")}, "max_gap_seconds must be at least 0, got inf"),
+        ({"max_gap_seconds": float("inf")}, "max_gap_seconds must be a finite number, got inf"),
         ({"min_event_seconds": -0.1}, "min_event_seconds must be at least 0, got -0.1"),
     ],
 )
@@ -111,7 +111,7 @@ def test_settings_out_of_range(settings: dict[str, float], message: str) -> None
         ({"settings": {"dog": {}}}, "settings must be a list of tables, got {'dog'"),
         ({"classes": "dog"}, "classes must be a list of names, got 'dog'"),
         ({"classes": [1]}, r"classes must be a list of names, got \[1\]"),
-        ({"classes": ["dog", "dog"], "settings": [{}, {}]}, "classes must differ, got 'dog' twice"),
+        ({"classes": ["dog", "dog"], "settings": [{}, {}]}, "classes must be different names, got 'dog' more than once"),
         ({"mode": "tunde"}, "mode must be one of fixed, duration, tuned, got 'tunde' - did you mean 'tuned'"),
     ],
 )

@@ -155,8 +155,18 @@ def test_a_class_of_which_too_little_is_known_keeps_its_settings() -> None:
     assert tuned.f1 == {"dog": 1.0}
     assert tuned.decoding.mode == "tuned"
     assert tuned.decoding.settings[:2] == start.settings[:2]
-    # The window stays; the low threshold belonged to another threshold.
-    assert tuned.decoding.of("dog") == ClassDecoding(threshold=0.625, median_seconds=0.3, clip_threshold=0.625)
+    # The window stays, and the low threshold stays half of the threshold: 0.2 / 0.4 of 0.625.
+    assert tuned.decoding.of("dog") == ClassDecoding(
+        threshold=0.625, low_threshold=0.3125, median_seconds=0.3, clip_threshold=0.625
+    )
+
+
+def test_below_a_threshold_of_zero_there_is_nothing() -> None:
+    start = Decoding("fixed", ("dog",), (ClassDecoding(threshold=0.4, low_threshold=0.2),))
+    # The only positive clip has the lowest probability there can be: every clip must be accepted.
+    tuned = tune_thresholds_from_tags([[0.0], [0.0]], [[True], [False]], [[True], [True]], start=start)
+    setting = tuned.decoding.of("dog")
+    assert (setting.threshold, setting.low_threshold) == (0.0, None)
 
 
 def test_micro_ascent_gives_up_a_class_that_costs_more_than_it_finds() -> None:

@@ -80,13 +80,9 @@ def test_tags_count_their_left_outs_too() -> None:
 
 def test_wrong_input_is_named() -> None:
     good = {"a.wav": [Event(0, 1, "dog")]}
-    with pytest.raises(ValueError, match=r"predicted: a.wav: 'dog': onset 2.0 is after offset 1.0"):
-        event_tables(good, {"a.wav": [Event(2, 1, "dog")]})
-    with pytest.raises(ValueError, match=r"reference: a.wav: 'dog': onset must be at least 0"):
-        event_tables({"a.wav": [Event(-1, 1, "dog")]}, good)
     with pytest.raises(ValueError, match=r"unknown class 'dog' \(the classes are: cat, dogs\) - did you mean 'dogs'\?"):
         event_tables(good, good, classes=["cat", "dogs"])
-    with pytest.raises(ValueError, match="classes must not repeat a name, got dog, dog"):
+    with pytest.raises(ValueError, match="classes must be different names, got 'dog' more than once"):
         event_tables(good, good, classes=["dog", "dog"])
     with pytest.raises(ValueError, match="zero_length must be one of drop, keep, got 'kept' - did you mean 'keep'"):
         event_tables(good, good, zero_length="kept")

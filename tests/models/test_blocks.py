@@ -130,6 +130,37 @@ def test_both_directions_begin_at_the_clips_own_ends(n_layers: int, rng: np.rand
         torch.testing.assert_close(found[row, : LENGTHS[row]], recurrent(clip[None], None)[0])
 
 
+@pytest.mark.parametrize("n_layers", [1, 2])
+def test_turned_clips_are_packed_clips(n_layers: int, rng: np.random.Generator) -> None:
+    torch.manual_seed(1)
+    recurrent = Recurrent(4, n_units=3, n_layers=n_layers)
+    lengths = torch.tensor(LENGTHS)
+    is_real = torch.arange(12) < lengths[:, None]
+    gradients = []
+    for way in (recurrent.turned, recurrent.packed):
+        batch = torch.from_numpy(np.random.default_rng(5).normal(size=(3, 12, 4))).float().requires_grad_()
+        out = way(batch, lengths)[is_real]
+        out.square().sum().backward()
+        assert batch.grad is not None
+        gradients.append([out, batch.grad, *(weight.grad.clone() for weight in recurrent.gru.parameters())])
+        recurrent.zero_grad()
+    for turned, packed in zip(*gradients, strict=True):
+        torch.testing.assert_close(turned, packed)
+
+
+def test_a_clip_without_a_frame_costs_the_others_nothing(rng: np.random.Generator) -> None:
+    recurrent = Recurrent(4, n_units=3, n_layers=1)
+    batch = torch.from_numpy(rng.normal(size=(2, 5, 4))).float()
+    mask = torch.tensor([[False] * 5, [True] * 5])
+    torch.testing.assert_close(recurrent(batch, mask)[1], recurrent(batch[1:], None)[0])
+    torch.testing.assert_close(recurrent.packed(batch, mask.sum(dim=1))[1], recurrent(batch[1:], None)[0])
+
+
+def test_padding_must_be_at_the_end() -> None:
+    with pytest.raises(ValueError, match="mask must be true for the first frames of a clip and false behind them"):
+        Recurrent(4, n_units=3, n_layers=1)(torch.zeros(1, 3, 4), torch.tensor([[False, True, True]]))
+
+
 def test_the_length_of_a_batch_is_kept_even_when_no_clip_fills_it(rng: np.random.Generator) -> None:
     batch = torch.from_numpy(rng.normal(size=(2, 9, 4))).float()
     mask = torch.arange(9) < torch.tensor([[5], [7]])

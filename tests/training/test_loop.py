@@ -207,7 +207,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_good_checkpoi
     names = ", ".join(f"{index}.wav" for index in third_batch)
     message = (
         rf"the loss is no longer a finite number at step {step} \(tags nan, penalty 0, gradient norm nan\) on the clips"
-        rf" {names}; the last good checkpoint is .*last.safetensors - lower training.learning_rate, or look at these"
+        rf" {names}; the last good checkpoint is .*last.safetensors - begin another run with a lower training.learning_"
     )
     with pytest.raises(ValueError, match=message):
         run_loop(tmp_path, config, data=bad, statistics_of=some_data())
@@ -231,6 +231,19 @@ def test_a_loss_that_is_no_number_before_the_first_checkpoint(tmp_path: Path) ->
     message = r"at step 1 .* on the clips (\d+\.wav, ){25}\d+\.wav; no checkpoint had been written yet"
     with pytest.raises(ValueError, match=message):
         run_loop(tmp_path, config, data=data, statistics_of=some_data())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e9])  # between the epochs, and at their ends alone
+def test_weights_that_say_nothing_any_more_are_not_a_good_checkpoint(seconds: float, tmp_path: Path) -> None:
+    run_loop(tmp_path, changed(CALM, training={"epochs": 1, "checkpoint_seconds": seconds}))
+    before = bits(tmp_path / "last.safetensors")
+    fast = changed(CALM, training={"epochs": 2, "checkpoint_seconds": seconds, "warmup_epochs": 0.0})
+    fast = changed(fast, training={"learning_rate": 1e30})
+    with pytest.raises(
+        ValueError, match=r"; the last good checkpoint is .*last\.safetensors - begin another run with a"
+    ):
+        run_loop(tmp_path, fast)
+    assert bits(tmp_path / "last.safetensors") == before
 
 
 def test_a_gradient_that_is_no_number_reaches_no_weight(tmp_path: Path) -> None:

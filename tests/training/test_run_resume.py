@@ -38,9 +38,9 @@ def test_a_run_stopped_anywhere_and_resumed_leaves_the_same_folder(
         patch.setattr(module if stop_in != "rmtree" else shutil, stop_in, stopping)
         with pytest.raises(Stopped):
             trained(tones, tmp_path / "run")
-    (tmp_path / "run" / ".last.safetensors.x1y2z3.tmp").write_bytes(b"half a checkpoint")  # what a real kill leaves
+    (tmp_path / "run" / ".earmark-x1y2z3.tmp").write_bytes(b"half a checkpoint")  # what a real kill leaves
     result = trained(tones, tmp_path / "run", resume=True)
-    assert files(tmp_path / "run").keys() - {".last.safetensors.x1y2z3.tmp"} == files(tmp_path / "whole").keys()
+    assert files(tmp_path / "run").keys() - {".earmark-x1y2z3.tmp"} == files(tmp_path / "whole").keys()
     whole = files(tmp_path / "whole")
     assert all(files(tmp_path / "run")[name] == content for name, content in whole.items())
     assert result.metrics["steps"] == json.loads(whole["metrics.json"])["steps"]
@@ -50,8 +50,8 @@ def test_what_a_kill_in_the_middle_of_a_write_leaves_is_removed(tones: Path, tmp
     config = changed(QUICK, training={"snapshot_epochs": (1,)})
     trained(tones, tmp_path / "run", config)
     names = set(files(tmp_path / "run"))
-    (tmp_path / "run" / ".last.safetensors.x1y2z3.tmp").write_bytes(b"half a checkpoint")
-    (tmp_path / "run" / "snapshots" / ".epoch-0001.safetensors.abc.tmp").write_bytes(b"half a snapshot")
+    (tmp_path / "run" / ".earmark-x1y2z3.tmp").write_bytes(b"half a checkpoint")
+    (tmp_path / "run" / "snapshots" / ".earmark-abc.tmp").write_bytes(b"half a snapshot")
     trained(tones, tmp_path / "run", config, resume=True)
     assert set(files(tmp_path / "run")) == names
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 # What libsndfile reads, then what needs the [av] extra: compressed audio of phones, and the sound of videos.
@@ -88,30 +88,51 @@ def find_clips(folder: Path, filenames: Iterable[str]) -> tuple[dict[str, Path],
         >>> found["a.wav"].name, list(missing)
         ('a.wav', ['b.wav'])
     """
-    listings: dict[Path, dict[str, str]] = {}  # of each folder: names in NFC -> as they are on disk
+    listings: dict[Path, dict[str, list[str]]] = {}  # of each folder: names in NFC -> as they are on disk
     found: dict[str, Path] = {}
     missing: dict[str, str] = {}
     for filename in dict.fromkeys(filenames):
-        direct = folder / filename
-        if direct.is_file():
-            found[filename] = direct
+        try:
+            file = _look_up(folder, filename, listings)
+            hint = _missing_hint(folder, filename, listings) if file is None and len(missing) < _HINTS else ""
+        except OSError as error:  # a name too long for the system, a folder that may not be entered
+            missing[filename] = f"{filename}: cannot be looked for in {folder.as_posix()} ({error.strerror})"
             continue
-        if direct.parent not in listings:
-            listings[direct.parent] = _listing(direct.parent)
-        names = listings[direct.parent]
-        on_disk = names.get(unicodedata.normalize("NFC", direct.name))
-        if on_disk is not None and (direct.parent / on_disk).is_file():
-            found[filename] = direct.parent / on_disk
-        else:
-            hint = _missing_hint(folder, direct, list(names.values())) if len(missing) < _HINTS else ""
+        if file is None:
             missing[filename] = f"{filename}: no such file in {folder.as_posix()}{hint}"
+        else:
+            found[filename] = file
     return found, missing
 
 
-def _listing(folder: Path) -> dict[str, str]:
+def _look_up(folder: Path, filename: str, listings: dict[Path, dict[str, list[str]]]) -> Path | None:
+    """The file of this name, in the very spelling or in another one of the same letters."""
+    direct = folder / filename
+    if direct.is_file():
+        return direct
+    if Path(filename).is_absolute():
+        folder, filename = Path(direct.anchor), direct.relative_to(direct.anchor).as_posix()
+    return next((path for path in _spellings(folder, Path(filename).parts, listings) if path.is_file()), None)
+
+
+def _spellings(folder: Path, parts: Sequence[str], listings: dict[Path, dict[str, list[str]]]) -> Iterator[Path]:
+    """The paths below `folder` whose parts are these in NFC; on disk every part may be spelt in its own way."""
+    if not parts:
+        yield folder
+        return
+    if folder not in listings:
+        listings[folder] = _listing(folder)
+    same = [parts[0]] if parts[0] == ".." else listings[folder].get(unicodedata.normalize("NFC", parts[0]), [])
+    for name in same:
+        yield from _spellings(folder / name, parts[1:], listings)
+
+
+def _listing(folder: Path) -> dict[str, list[str]]:
     """The names in a folder by their NFC spelling, sorted; none when there is no such folder."""
-    names = sorted(os.listdir(folder)) if folder.is_dir() else []
-    return {unicodedata.normalize("NFC", name): name for name in names}
+    names: dict[str, list[str]] = {}
+    for name in sorted(os.listdir(folder)) if folder.is_dir() else []:
+        names.setdefault(unicodedata.normalize("NFC", name), []).append(name)
+    return names
 
 
 def _audio_in(folder: Path, seen: set[str]) -> list[Path]:
@@ -131,10 +152,13 @@ def _audio_in(folder: Path, seen: set[str]) -> list[Path]:
     return files
 
 
-def _missing_hint(folder: Path, direct: Path, names: Sequence[str]) -> str:
+def _missing_hint(folder: Path, filename: str, listings: dict[Path, dict[str, list[str]]]) -> str:
     """What the label file probably meant."""
     if not folder.is_dir():
         return " - this folder does not exist"
+    direct = folder / filename
+    near_by = next(_spellings(folder, Path(filename).parts[:-1], listings), direct.parent)
+    names = [name for spellings in listings.get(near_by, {}).values() for name in spellings]
     same_stem = [name for name in names if Path(name).stem == direct.stem]
     if same_stem:
         return f" - there is {same_stem[0]!r}; is the extension in the labels right?"

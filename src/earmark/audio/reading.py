@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import soxr
 from numpy.typing import NDArray
 
 from earmark.audio.opening import Source, open_source
+from earmark.audio.spans import TOLERANCE_SECONDS, check_span, late_offset, late_onset, meeting_point
 from earmark.checks import number
 
 # Decoded on both sides of a span, so that the resampler's filter sees what it would see in the whole file.
@@ -23,10 +25,8 @@ _MOST_UPSAMPLING = 100
 # 60 dB over full scale; 16-bit integers that somebody stored as floats without scaling are 90.
 _LOUDEST = 1000.0
 
-# How much less than the header says may come out before it is worth a note: lossy formats round to whole frames.
-_TOLERANCE_SECONDS = 0.1
-
-# The same for a span: label files round to milliseconds, and both ends are moved to whole samples.
+# How much less than a span may come out before it is worth a note: label files round to milliseconds, and both ends
+# are moved to whole samples.
 _SPAN_TOLERANCE_SECONDS = 0.0015
 
 
@@ -85,15 +85,15 @@ def read_audio(path: Path | str, *, sample_rate: int, onset: float = 0.0, offset
         >>> audio.samples.shape, audio.note
         ((8000,), '')
     """
-    number("onset", onset, at_least=0, hint="in seconds from the start of the file")
-    if offset is not None:
-        number("offset", offset, above=onset, hint="it must come after the onset; are they swapped?")
+    check_span(onset, offset)
     pieces = list(_pieces(Path(path), _whole("sample_rate", sample_rate), onset, offset))
     return Audio(np.concatenate([piece.samples for piece in pieces]), sample_rate, pieces[-1].note)
 
 
-def blocks(path: Path | str, *, sample_rate: int, block_seconds: float) -> Iterator[Audio]:
-    """Yield a file block by block, so that a day of sound never sits in memory.
+def blocks(
+    path: Path | str, *, sample_rate: int, block_seconds: float, onset: float = 0.0, offset: float | None = None
+) -> Iterator[Audio]:
+    """Yield a file, or a span of it, block by block, so that a day of sound never sits in memory.
 
     The blocks joined together are bit-identical to what `read_audio` gives, for any `block_seconds`: both resample in
     one stream. Every block but the last has ``round(block_seconds * sample_rate)`` samples.
@@ -104,6 +104,7 @@ def blocks(path: Path | str, *, sample_rate: int, block_seconds: float) -> Itera
         path: as for `read_audio`.
         sample_rate: of the result, in samples per second.
         block_seconds: length of a block.
+        onset, offset: as for `read_audio`.
 
     Raises:
         ValueError: as `read_audio`; for the file when the first block is asked for.
@@ -116,10 +117,11 @@ def blocks(path: Path | str, *, sample_rate: int, block_seconds: float) -> Itera
         [16000, 16000, 8000]
     """
     _whole("sample_rate", sample_rate)
+    check_span(onset, offset)
     n_samples = round(number("block_seconds", block_seconds, above=0) * sample_rate)
     if n_samples == 0:
         raise ValueError(f"block_seconds must hold at least one sample, got {block_seconds!r} - is it in seconds?")
-    return _regrouped(_pieces(Path(path), sample_rate, 0.0, None), n_samples)
+    return _regrouped(_pieces(Path(path), sample_rate, onset, offset), n_samples)
 
 
 def probe_audio(path: Path | str) -> AudioInfo:
@@ -135,7 +137,7 @@ def probe_audio(path: Path | str) -> AudioInfo:
         ...     probe_audio(f"{folder}/a.wav")
         AudioInfo(duration_seconds=0.5, sample_rate=44100, n_channels=2)
     """
-    with open_source(Path(path)) as source:
+    with _opened(Path(path)) as source:
         n_frames = source.n_frames
         if n_frames is None:
             n_frames = sum(len(chunk) for chunk in source.chunks(0, None))
@@ -144,17 +146,28 @@ def probe_audio(path: Path | str) -> AudioInfo:
         return AudioInfo(n_frames / source.sample_rate, source.sample_rate, source.n_channels)
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[Source]:
+    """The opened file; whatever the system refuses, now or in the middle of it, is an error about this file."""
+    try:
+        with open_source(path) as source:
+            yield source
+    except OSError as error:
+        reason = str(error) if error.strerror is None else error.strerror
+        raise ValueError(f"{path.as_posix()}: cannot be read ({reason})") from error
+
+
 def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) -> Iterator[Audio]:
     """The samples from `onset` to `offset` in pieces of any size; the last piece is empty and holds the note."""
     begin = round(onset * sample_rate)
     end = None if offset is None else round(offset * sample_rate)
-    with open_source(path) as source:
+    with _opened(path) as source:
         if source.sample_rate * _MOST_UPSAMPLING < sample_rate:
             raise ValueError(
                 f"{path.as_posix()}: its sample rate is {source.sample_rate} Hz, too low for {sample_rate}"
                 " Hz - is the header damaged?"
             )
-        start, position = _meeting_point(begin / sample_rate - _MARGIN_SECONDS, source.sample_rate, sample_rate)
+        start, position = meeting_point(begin / sample_rate - _MARGIN_SECONDS, source.sample_rate, sample_rate)
         stop = None if end is None else math.ceil((end / sample_rate + _MARGIN_SECONDS) * source.sample_rate)
         n_given = 0
         for samples in _resampled(_checked(path, source, start, stop), source.sample_rate, sample_rate):
@@ -165,17 +178,6 @@ def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) ->
         if n_given == 0:
             raise ValueError(f"{path.as_posix()}: {_why_nothing(source, onset)}")
         yield Audio(np.zeros(0, dtype=np.float32), sample_rate, _note(source, onset, offset, n_given / sample_rate))
-
-
-def _meeting_point(seconds: float, source_rate: int, sample_rate: int) -> tuple[int, int]:
-    """The last moment up to `seconds` that is a whole sample in both rates, as an index in each.
-
-    The two grids meet every 1 / gcd seconds. Decoding a span must begin at such a moment, for its samples to lie
-    where the samples of the whole file lie.
-    """
-    meetings_per_second = math.gcd(source_rate, sample_rate)
-    meeting = max(0, math.floor(seconds * meetings_per_second))
-    return meeting * (source_rate // meetings_per_second), meeting * (sample_rate // meetings_per_second)
 
 
 def check_samples(samples: NDArray[np.floating], *, where: str, sample_rate: int, first: int = 0) -> None:
@@ -259,10 +261,15 @@ def _note(source: Source, onset: float, offset: float | None, got: float) -> str
         expected, tolerance, reason = offset - onset, _SPAN_TOLERANCE_SECONDS, end
     else:
         claimed = source.position if source.n_frames is None else source.n_frames
-        expected, tolerance = claimed / source.sample_rate - onset, _TOLERANCE_SECONDS
+        expected, tolerance = claimed / source.sample_rate - onset, TOLERANCE_SECONDS
         reason = f"{end}, before its header says; was the recording or the copy interrupted?"
     if source.problem:
         reason = source.problem
+    missing = 0 if source.n_frames is None else (source.n_frames - source.position) / source.sample_rate
+    if missing <= TOLERANCE_SECONDS and not source.problem:
+        late = late_offset(onset, offset, source.position / source.sample_rate)
+        if late:
+            return late
     if expected - got > tolerance:
         return f"only {got:.2f} of {expected:.2f} s could be decoded: {reason}"
     return f"{got:.2f} s were decoded, but {reason}" if source.problem and offset is None else ""
@@ -281,10 +288,7 @@ def _why_nothing(source: Source, onset: float) -> str:
             f"nothing could be decoded from {onset:g} s on, although the header says {seconds:.2f} s"
             " - was the recording or the copy interrupted?"
         )
-    return (
-        f"onset {onset:g} s is after the end of the file at {seconds:.2f} s"
-        " - is the onset in seconds, and counted from the start of this file?"
-    )
+    return late_onset(onset, seconds)
 
 
 def _whole(name: str, value: int) -> int:

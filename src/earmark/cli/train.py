@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,14 +69,32 @@ def command(
         return
     if resume and (out / "metrics.json").exists():
         click.echo(f"earmark: the run in {out} had already ended; for more epochs begin another", err=True)
+    with _explained(out, config), train_display.watching(config, out, tensorboard=tensorboard) as watch:
+        result = train(
+            labels, audio=folder, out=out, config=config, split=split, device=device, resume=resume, watch=watch
+        )
+    train_display.report(result, config)
+    if as_json:
+        click.echo(json.dumps(result.metrics, indent=2, ensure_ascii=False))
+    if result.failures:
+        raise SystemExit(1)
+
+
+@contextlib.contextmanager
+def _explained(out: Path, config: Config) -> Iterator[None]:
+    """Say what to do when a run stops before its end, and it is nobody's mistake."""
     try:
-        with train_display.watching(config, out, tensorboard=tensorboard) as watch:
-            result = train(
-                labels, audio=folder, out=out, config=config, split=split, device=device, resume=resume, watch=watch
-            )
+        yield
     except KeyboardInterrupt:
         click.echo(f"\nstopped; the same command with --resume goes on from the last checkpoint in {out}", err=True)
         raise SystemExit(130) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise ValueError(
+            f"{error.filename}: {error.strerror} - every file that was there is whole; make room, and the same command"
+            " with --resume goes on"
+        ) from error
     except RuntimeError as error:
         if "memory" not in str(error):
             raise
@@ -82,11 +103,6 @@ def command(
             f" {config.training.batch_seconds:g}; for clips of many minutes training.piece_seconds, now"
             f" {config.training.piece_seconds:g}"
         ) from error
-    train_display.report(result, config)
-    if as_json:
-        click.echo(json.dumps(result.metrics, indent=2, ensure_ascii=False))
-    if result.failures:
-        raise SystemExit(1)
 
 
 def _config(
@@ -105,7 +121,7 @@ def _audio_folder(labels: Path, audio: Path | None) -> Path:
     from earmark.audio import AUDIO_SUFFIXES
 
     if not labels.exists():
-        raise ValueError(f"{labels}: there is no such label file or folder")
+        raise ValueError(f"{labels}: there is no such label file or folder - is the path relative to another folder?")
     if labels.is_file() and labels.suffix.casefold() in AUDIO_SUFFIXES:
         raise ValueError(f"LABELS must be a table of file names and tags, got the recording {labels}")
     folder = audio if audio is not None else (labels if labels.is_dir() else labels.parent)
@@ -115,23 +131,43 @@ def _audio_folder(labels: Path, audio: Path | None) -> Path:
 
 
 def _remark(labels: Path, config: Config) -> None:
-    """Say what is allowed, but perhaps not meant."""
+    """Say what is allowed, but perhaps not meant, and refuse what can be said better here than further inside."""
     from earmark.config import not_deployable
-    from earmark.labels.weak import classes_of, read_weak, similar_classes
+    from earmark.labels.spelling import similar_classes
+    from earmark.labels.weak import classes_to_learn, read_weak
 
+    _refuse_missing_option(config)
     reason = not_deployable(config)
     if reason is not None:
         click.echo(f"earmark: this run will not be exportable for detection: {reason}", err=True)
     clips = read_weak(labels)
+    classes = classes_to_learn(clips, labels)
     for first, second in similar_classes(clips):
         click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
-    for label in classes_of(clips):
+    for label in classes:
         if all(label in clip.labels for clip in clips):
             click.echo(
                 f"earmark: every clip in {labels} has the class {label!r}, so nothing shows what it does not sound like"
                 " - are there clips without it? (a row with empty event_labels, or a sub-folder _none)",
                 err=True,
             )
+
+
+def _refuse_missing_option(config: Config) -> None:
+    """Raise ValueError when the pooling function needs an option, and say how it is given here."""
+    from earmark import pooling
+
+    chosen = config.pooling
+    try:
+        takes = pooling.takes(chosen.name if chosen.inner is None else chosen.inner)
+        pooling.create(**vars(chosen), n_classes=1, n_features=1 if "n_features" in takes else None)
+    except ValueError as error:
+        missing = [entry for entry in vars(chosen) if f"needs {entry!r}" in str(error)]
+        if not missing:
+            return  # not ours to explain
+        frames = config.features.sample_rate / (config.features.hop_samples * config.model.time_reduction)
+        hint = f", a second of audio has {frames:g} frames" if missing == ["n_frames"] else ""
+        raise ValueError(f"{error} - add --set pooling.{missing[0]}=...{hint}") from None
 
 
 def _limit_threads(threads: int | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import onnxruntime
 
+from earmark import checks
 from earmark.detection.settings import Decoding
 from earmark.timeline import Timeline
 
@@ -45,6 +46,11 @@ class ModelInfo:
     clip_seconds: float
     version: str
     card: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        checks.number("piece_seconds", self.piece_seconds, at_least=self.timeline.hop_seconds, hint="60 is usual")
+        checks.number("context_seconds", self.context_seconds, at_least=0, hint="4 is usual")
+        checks.number("clip_seconds", self.clip_seconds, above=0, hint="the length of the training clips")
 
     @property
     def tag_rule(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from earmark.checks import choice, did_you_mean, known_labels, number
+from earmark.checks import choice, did_you_mean, known_labels, names, number
 
 MODES = ("fixed", "duration", "tuned")
 
@@ -91,15 +91,13 @@ class Decoding:
                 f"settings must be one per class, got {len(self.settings)} for {len(self.classes)} "
                 f"classes ({', '.join(self.classes)})"
             )
-        for index, label in enumerate(self.classes):
-            if label in self.classes[:index]:
-                raise ValueError(f"classes must differ, got {label!r} twice")
+        names("classes", self.classes)
 
     @classmethod
     def fixed(cls, classes: Sequence[str], *, threshold: float = 0.5) -> Decoding:
         """The same threshold for the frames and clips of every class, and nothing else."""
         setting = ClassDecoding(threshold=threshold, clip_threshold=threshold)
-        return cls("fixed", tuple(classes), (setting,) * len(classes))
+        return cls("fixed", names("classes", classes), (setting,) * len(classes))
 
     def of(self, label: str) -> ClassDecoding:
         """The settings of one class."""

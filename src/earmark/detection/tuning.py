@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earmark.detection.decoding import checked_probs
-from earmark.detection.settings import Decoding
+from earmark.detection.settings import ClassDecoding, Decoding
 from earmark.detection.tags import has_tag
 
 
@@ -60,8 +60,7 @@ def tune_thresholds_from_tags(
 
     Exact: the candidates are the midpoints between neighbouring probabilities that occur (with 0 and 1 at the ends), so
     every different decision is tried. The threshold is set for clips and for frames; windows and lengths stay as in
-    `start`, and a low threshold, which tags say nothing about, is dropped. Choosing each class's best gives the best
-    macro F1.
+    `start`, and a low threshold keeps its ratio to the threshold. Choosing each class's best gives the best macro F1.
 
     Args:
         clip_probs: (clips, classes), 0 to 1.
@@ -112,7 +111,7 @@ def tune_thresholds_from_tags(
     for index, choice in chosen.items():
         one = candidates[index]
         value = float(one.values[choice])
-        settings[index] = replace(settings[index], threshold=value, low_threshold=None, clip_threshold=value)
+        settings[index] = _with_threshold(settings[index], value)
         f1[start.classes[index]] = float(2 * one.n_hits[choice] / (one.n_predicted[choice] + n_positive[index]))
     untuned = tuple(label for label in start.classes if label not in f1)
     return Tuned(Decoding("tuned", start.classes, tuple(settings)), f1, untuned)
@@ -163,6 +162,15 @@ def _ascend(
                 chosen[index], n_predicted, n_hits = new, int(predicted[new]), int(hits[new])
                 has_changed = True
     return chosen
+
+
+def _with_threshold(setting: ClassDecoding, value: float) -> ClassDecoding:
+    """Another threshold for frames and clips, with as much hysteresis as before."""
+    low = setting.low_threshold
+    if low is not None:
+        # At a threshold of 0 every frame is part of an event, and there is nothing below it.
+        low = value * (low / setting.threshold) if value > 0 and setting.threshold > 0 else None
+    return replace(setting, threshold=value, low_threshold=low, clip_threshold=value)
 
 
 def _of_same_shape(name: str, values: ArrayLike, probs: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from earmark.checks import choice, known_labels
+from earmark.checks import choice, known_labels, names
 from earmark.events import Event
 from earmark.metrics.event_table import EventTable, TagTable, one_form
 
@@ -175,9 +175,10 @@ def _n_missing(files: Mapping[str, int], by_file: Iterable[str]) -> int:
 def _class_numbers(labels: AbstractSet[str], classes: Sequence[str] | None) -> tuple[tuple[str, ...], dict[str, int]]:
     """The class names in one unicode form, and for every label as it is written the number of its class."""
     spellings = {label: one_form(label) for label in labels}
-    names = sorted(set(spellings.values())) if classes is None else [one_form(name) for name in classes]
-    if len(set(names)) < len(names):
-        raise ValueError(f"classes must not repeat a name, got {', '.join(names)}")
-    known_labels(sorted(spellings.values()), names, where="classes")
-    position = {name: index for index, name in enumerate(names)}
-    return tuple(names), {label: position[name] for label, name in spellings.items()}
+    if classes is None:
+        in_order = tuple(sorted(set(spellings.values())))
+    else:
+        in_order = names("classes", [one_form(name) for name in names("classes", classes)])
+    known_labels(sorted(spellings.values()), in_order, where="classes")
+    position = {name: index for index, name in enumerate(in_order)}
+    return in_order, {label: position[name] for label, name in spellings.items()}

@@ -36,7 +36,8 @@ class CRNN(nn.Module):
 
     def __init__(self, config: ModelConfig, *, n_mels: int, n_classes: int) -> None:
         super().__init__()
-        self.time_reduction, self.pool_time = config.time_reduction, config.pool_time
+        checks.number("n_classes", n_classes, at_least=1, whole=True)
+        self.n_mels, self.time_reduction, self.pool_time = n_mels, config.time_reduction, config.pool_time
         blocks = []
         n_channels, n_bands = 1, n_mels
         for channels, time, mel in zip(config.channels, config.pool_time, config.pool_mel, strict=True):
@@ -78,7 +79,7 @@ class CRNN(nn.Module):
             mask: bool (batch, frames / time reduction), true where an output frame is real: an output frame is real
                 or padding as a whole, because clips are filled up to whole output frames.
         """
-        checks.shape("features", features.shape, "(batch, frames, mels)", hint="did you forget the batch axis?")
+        self._check(features, mask)
         x = features[:, None]  # (batch, 1, frames, mels)
         stretch = self.time_reduction  # frames of x under one output frame
         if mask is not None:
@@ -89,6 +90,26 @@ class CRNN(nn.Module):
         x = x.permute(0, 2, 1, 3).flatten(2)  # (batch, channels, frames, mels) -> (batch, frames, channels * mels)
         hidden = self.dropout(self.recurrent(x, mask))
         return FrameOutput(self.linear(hidden), hidden, mask)
+
+    def _check(self, features: Tensor, mask: Tensor | None) -> None:
+        """Refuse shapes that torch would refuse somewhere deep inside."""
+        checks.shape("features", features.shape, "(batch, frames, mels)", hint="did you forget the batch axis?")
+        n_clips, n_frames, n_mels = features.shape
+        if n_mels != self.n_mels:
+            raise ValueError(
+                f"features must have {self.n_mels} mels on the last axis, got shape {tuple(features.shape)}"
+                " - are frames and mels swapped?"
+            )
+        if n_frames == 0 or n_frames % self.time_reduction:
+            raise ValueError(
+                f"features must have a multiple of {self.time_reduction} frames, the product of model.pool_time,"
+                f" got {n_frames} - fill the audio up with silence"
+            )
+        if mask is not None and (mask.dtype != torch.bool or mask.shape != (n_clips, n_frames // self.time_reduction)):
+            raise ValueError(
+                f"mask must be bool (batch, output frames) = {(n_clips, n_frames // self.time_reduction)},"
+                f" got {mask.dtype} {tuple(mask.shape)} - is it at the frame rate of the features?"
+            )
 
 
 class Network(nn.Module):
@@ -110,9 +131,9 @@ class Network(nn.Module):
 
     def __init__(self, config: Config, classes: tuple[str, ...] | list[str]) -> None:
         super().__init__()
-        if not classes:
+        self.config, self.classes = config, checks.names("classes", classes)
+        if not self.classes:
             raise ValueError("classes must name at least one class, got none")
-        self.config, self.classes = config, tuple(classes)
         self.crnn = CRNN(config.model, n_mels=config.features.n_mels, n_classes=len(classes))
         # Statistics of the training features, per mel band. They live and travel with the weights.
         self.register_buffer("mean", torch.zeros(config.features.n_mels))
@@ -120,17 +141,9 @@ class Network(nn.Module):
         chosen = config.pooling
         needs_features = "n_features" in pooling.takes(chosen.inner if chosen.inner is not None else chosen.name)
         self.pool = pooling.create(
-            chosen.name,
+            **vars(chosen),  # the section [pooling] of a configuration: create's own arguments
             n_classes=len(classes),
             n_features=self.crnn.n_hidden if needs_features else None,
-            n_frames=chosen.n_frames,
-            axis=chosen.axis,
-            initial=chosen.initial,
-            penalty=chosen.penalty,
-            constraint=chosen.constraint,
-            shared=chosen.shared,
-            inner=chosen.inner,
-            groups=chosen.groups,
         )
 
     def forward(self, features: Tensor, mask: Tensor | None = None) -> FrameOutput:

@@ -6,6 +6,7 @@ checked against torch, on audio of several lengths, before anybody sees it.
 
 from __future__ import annotations
 
+import copy
 import json
 import tempfile
 import warnings
@@ -82,7 +83,7 @@ def export_onnx(
 
     Args:
         path: ends in ``.onnx``.
-        network: trained; it is set to evaluation mode.
+        network: trained; it stays as it is.
         decoding: how its frame probabilities become events.
         clip_seconds: length of the clips it was trained on, over which tags are given.
         card: what it was trained on.
@@ -95,8 +96,13 @@ def export_onnx(
     reason = not_deployable(network.config)
     if reason is not None:
         raise ValueError(reason)
-    network = network.cpu().eval()
-    deployed = DeployedNetwork(network).eval()
+    if decoding.classes != network.classes:
+        raise ValueError(
+            f"decoding must be for the network's classes {network.classes}, in their order, got {decoding.classes}"
+            " - events would get each other's names"
+        )
+    deployed = DeployedNetwork(copy.deepcopy(network).cpu()).eval()
+    _refuse_distant_scores(deployed.network)
     timeline = output_timeline(network.config)
     values = network.pool.parameter_values()
     info = ModelInfo(
@@ -126,6 +132,24 @@ def export_onnx(
     return difference
 
 
+def _refuse_distant_scores(network: Network) -> None:
+    """Raise ValueError when how much a frame counts depends on other frames, which a recording has without end."""
+    if isinstance(network.pool, Max):
+        return
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(1, 16, len(network.classes), generator=generator)
+    hidden = torch.randn(1, 16, network.crnn.n_hidden, generator=generator)
+    louder, other = logits.clone(), hidden.clone()
+    louder[:, 0], other[:, 0] = 9.0, 9.0
+    with torch.no_grad():
+        before, after = network.pool.scores(logits, None, hidden), network.pool.scores(louder, None, other)
+    if not torch.equal(before[:, 1:], after[:, 1:]):
+        raise ValueError(
+            f"{network.pool.name} pooling weighs a frame by the frames around it, so tags would depend on where a"
+            " recording is cut - only functions whose frame_scores look at one frame at a time can be exported"
+        )
+
+
 def output_timeline(config: Config) -> Timeline:
     """Return the grid of the network's output frames."""
     return Timeline(config.features.sample_rate, config.features.hop_samples).coarser(config.model.time_reduction)
@@ -142,21 +166,23 @@ def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:
         # Its own form of log sigmoid is a logarithm of a sigmoid, which has no digits left at a score of -12.
         torch.onnx.register_custom_op_symbolic("aten::log_sigmoid", _log_sigmoid, _OPSET)
         file = Path(folder) / "model.onnx"
-        torch.onnx.export(
-            deployed,
-            (example,),
-            file,
-            dynamo=False,
-            opset_version=_OPSET,
-            input_names=["audio"],
-            output_names=["frame_probs", "scores"],
-            dynamic_axes={
-                "audio": {0: "batch", 1: "samples"},
-                "frame_probs": {0: "batch", 1: "frames"},
-                "scores": {0: "batch", 1: "frames"},
-            },
-        )
-        torch.onnx.unregister_custom_op_symbolic("aten::log_sigmoid", _OPSET)
+        try:
+            torch.onnx.export(
+                deployed,
+                (example,),
+                file,
+                dynamo=False,
+                opset_version=_OPSET,
+                input_names=["audio"],
+                output_names=["frame_probs", "scores"],
+                dynamic_axes={
+                    "audio": {0: "batch", 1: "samples"},
+                    "frame_probs": {0: "batch", 1: "frames"},
+                    "scores": {0: "batch", 1: "frames"},
+                },
+            )
+        finally:
+            torch.onnx.unregister_custom_op_symbolic("aten::log_sigmoid", _OPSET)
         return file.read_bytes()
 
 

@@ -60,13 +60,19 @@ class LogMel(nn.Module):
         mirrored.
         """
         checks.shape("audio", audio.shape, "(batch, samples)", hint="did you forget the batch axis?")
-        spectrum = _ShortTimeFourier.apply(self._padded(audio), self.window, self.config.hop_samples)
-        energy = spectrum.square().sum(dim=-1)  # (batch, frames, bins, 2) -> (batch, frames, bins)
-        if self.config.spectrum == "magnitude":
-            energy = energy.sqrt()
-        log_mel = torch.log(torch.clamp(energy @ self.filterbank, min=self.config.floor))
-        if self.config.dynamic_range_db is not None:
-            log_mel = self._clipped(log_mel, self.config.dynamic_range_db)
+        if audio.dtype != torch.float32 or audio.shape[1] == 0:
+            raise ValueError(
+                f"audio must hold float32 samples, at least one, got {audio.dtype} {tuple(audio.shape)}"
+                " - convert it with audio.float(), and divide 16-bit integers by 32768"
+            )
+        with torch.autocast(audio.device.type, enabled=False):  # half precision has no room for a loud band's energy
+            spectrum = _ShortTimeFourier.apply(self._padded(audio), self.window, self.config.hop_samples)
+            energy = spectrum.square().sum(dim=-1)  # (batch, frames, bins, 2) -> (batch, frames, bins)
+            if self.config.spectrum == "magnitude":
+                energy = energy.sqrt()
+            log_mel = torch.log(torch.clamp(energy @ self.filterbank, min=self.config.floor))
+            if self.config.dynamic_range_db is not None:
+                log_mel = self._clipped(log_mel, self.config.dynamic_range_db)
         return log_mel
 
     def _padded(self, audio: Tensor) -> Tensor:
@@ -133,6 +139,12 @@ def mel_filterbank(
         >>> mel_filterbank(sample_rate=16000, fft_samples=1024, n_mels=64, min_hz=0, max_hz=8000, scale="slaney").shape
         (513, 64)
     """
+    checks.choice("scale", scale, ("slaney", "htk"))
+    if not 0 <= min_hz < max_hz <= sample_rate / 2:
+        raise ValueError(
+            f"min_hz and max_hz must satisfy 0 <= min_hz < max_hz <= sample_rate / 2 = {sample_rate / 2:g},"
+            f" got {min_hz:g} and {max_hz:g}"
+        )
     edges_hz = _mel_to_hz(np.linspace(_hz_to_mel(min_hz, scale), _hz_to_mel(max_hz, scale), n_mels + 2), scale)
     bins_hz = np.arange(fft_samples // 2 + 1) * (sample_rate / fft_samples)
     lower, centre, upper = edges_hz[:-2], edges_hz[1:-1], edges_hz[2:]

@@ -19,7 +19,13 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 
 from earmark import checks
-from earmark.pooling.base import Pool
+
+try:
+    from earmark.pooling.base import Pool
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f'earmark.pooling needs {error.name}: pip install "earmark[train]"', name=error.name
+    ) from error
 
 __all__ = ["Pool", "create", "names", "takes"]
 

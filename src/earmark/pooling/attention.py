@@ -41,7 +41,7 @@ class Attention(Pool):
 
     def __init__(self, n_classes: int, *, n_features: int, axis: str = "time") -> None:
         super().__init__(n_classes)
-        checks.number("n_features", n_features, at_least=1)
+        checks.number("n_features", n_features, at_least=1, whole=True)
         self.axis = checks.choice("axis", axis, ("time", "class"))
         self.n_features = n_features
         self.linear = nn.Linear(n_features, n_classes)

@@ -53,7 +53,7 @@ class Auto(Pool):
 
     def parameter_values(self) -> Tensor:
         """Return alpha per class, (classes,)."""
-        return self.alpha.detach().expand(self.n_classes)
+        return self.alpha.detach().expand(self.n_classes).clone()
 
 
 class ConstrainedAuto(Auto):
@@ -77,7 +77,7 @@ class ConstrainedAuto(Auto):
 
     def __init__(self, n_classes: int, *, n_frames: int, initial: float = 1.0, shared: bool = False) -> None:
         super().__init__(n_classes, initial=initial, shared=shared)
-        checks.number("n_frames", n_frames, at_least=3, hint="CAP allows |alpha| <= ln(n_frames - 1)")
+        checks.number("n_frames", n_frames, at_least=3, whole=True, hint="CAP allows |alpha| <= ln(n_frames - 1)")
         self.max_alpha = math.log(n_frames - 1)
         self.project_()
 

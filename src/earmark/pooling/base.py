@@ -22,6 +22,9 @@ from torch.nn import functional
 
 from earmark import checks
 
+# e^-10000 is 0 in every precision, and its logarithm times any exponent is still a finite float32.
+CERTAIN_LOGIT = 1e4
+
 
 class Pool(nn.Module):
     """Base of all pooling functions: (batch, frames, classes) logits to (batch, classes) probabilities.
@@ -38,7 +41,7 @@ class Pool(nn.Module):
 
     def __init__(self, n_classes: int) -> None:
         super().__init__()
-        checks.number("n_classes", n_classes, at_least=1)
+        checks.number("n_classes", n_classes, at_least=1, whole=True)
         self.n_classes = n_classes
 
     # -- what a subclass may say -------------------------------------------------------------------------------
@@ -67,7 +70,7 @@ class Pool(nn.Module):
         """Bring the parameters back into their allowed range; called after every optimiser step."""
 
     def parameter_values(self) -> Tensor | None:
-        """Return the trainable parameter of each class, (classes,), detached; None when there is none."""
+        """Return a copy of the trainable parameter of each class, (classes,); None when there is none."""
         return None
 
     # -- what a caller uses ------------------------------------------------------------------------------------
@@ -124,6 +127,8 @@ class Pool(nn.Module):
             # Selected, not multiplied: 0 * NaN is NaN, forwards and backwards.
             z = torch.where(mask[:, :, None], z, 0.0)
             features = None if features is None else torch.where(mask[:, :, None], features, 0.0)
+        # A certain frame, torch.logit(0) = -inf: n log y would be 0 * inf for n = 0, and so would its gradient.
+        z = z.clamp(-CERTAIN_LOGIT, CERTAIN_LOGIT)
         with torch.autocast(logits.device.type, enabled=False):
             return functional.logsigmoid(z), functional.logsigmoid(-z), self.head(features)
 
@@ -152,6 +157,11 @@ def _zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | 
 
 def _check(logits: Tensor, mask: Tensor | None, features: Tensor | None, n_classes: int) -> None:
     """Refuse shapes that would broadcast into nonsense."""
+    for name, value in (("logits", logits), ("mask", mask), ("features", features)):
+        if value is not None and not isinstance(value, Tensor):
+            raise ValueError(
+                f"{name} must be a torch tensor, got {type(value).__name__} - convert it: torch.as_tensor()"
+            )
     checks.shape("logits", logits.shape, "(batch, frames, classes)", hint="did you forget the batch axis?")
     if logits.shape[2] != n_classes:
         raise ValueError(

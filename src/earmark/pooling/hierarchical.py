@@ -42,10 +42,10 @@ class Hierarchical(Pool):
         super().__init__(inner.n_classes)
         if isinstance(inner, Hierarchical):
             raise ValueError("inner must be a plain pooling function, got 'hierarchical' - add to groups instead")
-        if len(groups) < 2:
-            raise ValueError(f"groups must name at least two stages, for instance (5, 5, 4), got {tuple(groups)}")
+        if not isinstance(groups, Sequence) or len(groups) < 2:
+            raise ValueError(f"groups must name at least two stages, for instance (5, 5, 4), got {groups!r}")
         for size in groups:
-            checks.number("groups", size, at_least=1)
+            checks.number("groups", size, at_least=1, whole=True)
         self.inner = inner
         self.parameter_name = inner.parameter_name
         self.groups = tuple(groups)

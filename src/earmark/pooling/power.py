@@ -89,4 +89,4 @@ class Power(Pool):
 
     def parameter_values(self) -> Tensor:
         """Return n per class, (classes,)."""
-        return self.n.detach().expand(self.n_classes)
+        return self.n.detach().expand(self.n_classes).clone()

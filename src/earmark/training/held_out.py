@@ -65,6 +65,9 @@ def held_out_figures(
             log_y[rows] = batch_log_y.cpu().numpy()
             log_not_y[rows] = batch_log_not_y.cpu().numpy()
     network.train()
+    lost = [clips.clips[index].filename for index, row in zip(indices, log_y, strict=True) if np.isnan(row).any()]
+    if lost:
+        raise ValueError(f"the network says NaN about the held-out clips {', '.join(lost[:10])} - are they damaged?")
     tags, known = clips.tags[indices], clips.known[indices]
     loss = tag_loss(
         torch.from_numpy(log_y),

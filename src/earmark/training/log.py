@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from earmark.files import write_atomic
+from earmark.files import naming, write_atomic
 
 
 class RunLog:
@@ -35,7 +35,7 @@ class RunLog:
     def append(self, row: dict[str, Any]) -> None:
         """Write one row; it is on its way to disk when this returns."""
         self.rows.append(row)
-        with self.path.open("a", encoding="utf-8") as file:
+        with naming(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
 
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from earmark.config import Config
 from earmark.files import write_atomic
 from earmark.models.crnn import Network
+from earmark.pooling.base import CERTAIN_LOGIT
 from earmark.timeline import Timeline
 from earmark.training.augment import augment
 from earmark.training.batch import Batch, collate
@@ -30,6 +31,7 @@ from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.held_out import batch_frames, held_out_figures
 from earmark.training.log import RunLog, pooling_table
+from earmark.training.long_clips import frame_output
 from earmark.training.sampling import epoch_order, mixed_batches
 from earmark.training.weak import piece_and_context_frames, weak_loss_terms
 
@@ -104,8 +106,12 @@ def train_network(
             log.append(row)
             on_row(row)
             if time.monotonic() - saved_at > config.training.checkpoint_seconds:
+                _stop_if_lost(network, batch, config, step, folder)
                 save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
                 saved_at = time.monotonic()
+
+            if index + 1 == len(plan):
+                _stop_if_lost(network, batch, config, step, folder)
 
         progress = replace(progress, epoch=epoch, step_in_epoch=0)
         row, progress = _epoch_row(network, data, config, progress)
@@ -209,11 +215,32 @@ def _stop_if_not_finite(
     if torch.isfinite(loss) and torch.isfinite(norm):
         return
     parts = ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
-    names = ", ".join(batch.filenames)
     what = "loss" if not torch.isfinite(loss) else "gradient"
-    last = folder / "last.safetensors"
-    saved = f"the last good checkpoint is {last}" if last.exists() else "no checkpoint had been written yet"
     raise ValueError(
         f"the {what} is no longer a finite number at step {step} ({parts}, gradient norm {norm.item():g})"
-        f" on the clips {names}; {saved} - lower training.learning_rate, or look at these clips"
+        f" on the clips {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
     )
+
+
+def _stop_if_lost(network: Network, batch: Batch, config: Config, step: int, folder: Path) -> None:
+    """Stop before a checkpoint is written of weights that say nothing any more, finite as they may be themselves."""
+    piece_frames, context_frames = piece_and_context_frames(config)
+    network.eval()
+    with torch.no_grad():
+        output = frame_output(
+            network, batch.features, batch.mask, piece_frames=piece_frames, context_frames=context_frames
+        )
+    network.train()
+    largest = output.logits.abs().max().item()
+    if not largest < CERTAIN_LOGIT:  # NaN is not below it either
+        raise ValueError(
+            f"after step {step} the network says {largest:g} where +-10 is nearly certain, on the clips"
+            f" {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
+        )
+
+
+def _what_is_kept(folder: Path) -> str:
+    """Where the last good weights are, and what to do."""
+    last = folder / "last.safetensors"
+    saved = f"the last good checkpoint is {last}" if last.exists() else "no checkpoint had been written yet"
+    return f"{saved} - begin another run with a lower training.learning_rate, or look at these clips"

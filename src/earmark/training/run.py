@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from earmark import config_file
 from earmark.config import Config
-from earmark.files import write_atomic
+from earmark.files import TEMPORARY_PREFIX, in_use, write_atomic
 from earmark.labels.weak import WeakClip, classes_of, read_weak
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
-from earmark.training.checkpoint import Progress, load_checkpoint, restore_optimiser, save_checkpoint
+from earmark.training.checkpoint import Checkpoint, Progress, load_checkpoint, restore_optimiser, save_checkpoint
 from earmark.training.clips import ClipSet, clip_set
+from earmark.training.device import choose_device
 from earmark.training.feature_store import FeatureStore, feature_store, statistics
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
 from earmark.training.loop import TrainingData, new_optimiser, train_network
@@ -93,6 +94,15 @@ def train(
     chosen_device = choose_device(device)
     clips = read_clips(labels, config, split)
     check_settings(config, clips)
+    out.mkdir(parents=True, exist_ok=True)
+    with in_use(out):
+        return _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
+
+
+def _train(
+    out: Path, clips: ClipSet, audio: Path, config: Config, device: torch.device, *, resume: bool, watch: Watch
+) -> TrainingResult:
+    """The run, once its arguments are checked and its folder is ours."""
     _begin(out, config, resume=resume)
     store = feature_store(
         out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
@@ -100,11 +110,11 @@ def train(
     data = training_data(clips, store)
     card = _card(clips.clips, data, config)
 
-    network, optimiser, progress = _start_or_resume(out, data, config, chosen_device, card, resume=resume)
+    network, optimiser, progress = _start_or_resume(out, data, config, device, card, resume=resume)
     progress = train_network(
         network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row
     )
-    metrics, untuned = _finish(out, data, config, chosen_device, progress)
+    metrics, untuned = _finish(out, data, config, device, progress)
     shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
@@ -150,27 +160,6 @@ def _refuse_missing_classes(clips: ClipSet) -> None:
         )
 
 
-def choose_device(name: str) -> torch.device:
-    """Return the device called `name`; ``"auto"`` takes the best there is.
-
-    Example:
-        >>> choose_device("cpu")
-        device(type='cpu')
-    """
-    from earmark.checks import choice
-
-    choice("device", name, ("auto", "cpu", "cuda", "mps"))
-    if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device 'cuda' is not there - is this torch a CPU build, or the driver missing? Try 'auto'")
-    if name == "mps" and not torch.backends.mps.is_available():
-        raise ValueError("device 'mps' is not there - it needs a Mac with Apple silicon. Try 'auto'")
-    return torch.device(name)
-
-
 def new_network(data: TrainingData, config: Config) -> Network:
     """Return an untrained network for these clips: seeded weights, statistics of the training features."""
     torch.manual_seed(config.training.seed)
@@ -205,10 +194,9 @@ def _begin(out: Path, config: Config, *, resume: bool) -> None:
             )
         # A kill in the middle of a write leaves its temporary file behind, as large as the checkpoint it was to be.
         for folder in (out, out / "snapshots", out / "cache"):
-            for leftover in folder.glob(".*.tmp"):
+            for leftover in folder.glob(f"{TEMPORARY_PREFIX}*.tmp"):
                 leftover.unlink(missing_ok=True)
         return
-    out.mkdir(parents=True, exist_ok=True)
     write_atomic(stored, config_file.to_toml(config))
 
 
@@ -221,16 +209,32 @@ def _start_or_resume(
         network = new_network(data, config).to(device)
         return network, new_optimiser(network, config), Progress()
     checkpoint = load_checkpoint(last)
-    if checkpoint.card != card:
-        raise ValueError(
-            f"{last} was trained on other labels or held-out clips ({checkpoint.card['clips']} clips, now"
-            f" {card['clips']}) - a run is resumed with the label file, the readable audio and the --split, --held-out"
-            " and --group it began with; choose another --out for the new one"
-        )
+    _refuse_other_data(last, checkpoint, data, card)
     network = checkpoint.network.to(device)
     optimiser = new_optimiser(network, config)
     restore_optimiser(optimiser, network, checkpoint.optimiser)
     return network, optimiser, checkpoint.progress
+
+
+def _refuse_other_data(last: Path, checkpoint: Checkpoint, data: TrainingData, card: dict[str, object]) -> None:
+    """Raise ValueError when the labels, the split or the recordings are not those the run began with."""
+    before = checkpoint.card
+    if before["labels_digest"] != card["labels_digest"] or before["clips"] != card["clips"]:
+        raise ValueError(
+            f"{last} was trained on other labels or held-out clips ({before['clips']} clips, now {card['clips']})"
+            " - a run is resumed with the label file, the readable audio and the --split, --held-out and --group it"
+            " began with; choose another --out for the new one"
+        )
+    mean, deviation = statistics(data.store, data.training)
+    # On another machine the same recordings give the same features but for rounding.
+    is_same = torch.allclose(mean, checkpoint.network.mean, atol=1e-2) and torch.allclose(
+        deviation, checkpoint.network.deviation, atol=1e-2
+    )
+    if before != card or not is_same:
+        raise ValueError(
+            f"{last} was trained on other recordings ({before['hours']} h, now {card['hours']} h, with another"
+            " mean spectrum or length) - put the old ones back, or choose another --out for the new ones"
+        )
 
 
 def _finish(
@@ -257,9 +261,10 @@ def _finish(
         metrics["held_out_best_f1"] = figures.best_f1
     tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
     metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, tuned.decoding)
-    values = network.pool.parameter_values()
-    if values is not None and network.pool.parameter_name is not None:
-        metrics[network.pool.parameter_name] = dict(zip(network.classes, values.tolist(), strict=True))
+    values, parameter = network.pool.parameter_values(), network.pool.parameter_name
+    metrics["pooling_parameter"] = parameter
+    if values is not None and parameter is not None:
+        metrics[parameter] = dict(zip(network.classes, values.tolist(), strict=True))
     decoding = tuned.decoding.to_dict()
     save_checkpoint(
         best, network, optimiser=None, progress=checkpoint.progress, decoding=decoding, card=checkpoint.card
@@ -283,7 +288,9 @@ def _card(clips: Sequence[WeakClip], data: TrainingData, config: Config) -> dict
 
 def _digest(clips: Sequence[WeakClip], held_out: NDArray[np.bool_]) -> str:
     """Changes whenever the labels do, or which of the readable clips are held out."""
-    rows = [(c.filename, sorted(c.labels), c.known and sorted(c.known), c.onset, c.offset) for c in clips]
+    rows = [
+        (c.filename, sorted(c.labels), None if c.known is None else sorted(c.known), c.onset, c.offset) for c in clips
+    ]
     return hashlib.sha256(repr((rows, held_out.tolist())).encode()).hexdigest()
 
 
