@@ -7,12 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from cli_cases import CLASSES, done, refused
-from detect_cases import EVERYTHING, expected
+from cli_cases import CLASSES, done, make_model, refused
+from detect_cases import EVERYTHING, expected, make_recordings
 
 from earmark.detection.detector import Detector, load
 from earmark.labels.strong import read_strong
-from earmark.writers import events_to_audacity, events_to_tsv
+from earmark.writers import FORMATS, events_to_audacity, events_to_tsv
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Path:
+    return make_recordings(tmp_path)
+
 
 # Laws
 
@@ -160,8 +171,11 @@ def test_two_spellings_of_one_name(model: Path, recordings: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--format", "csv", "--out", "out"], "--format must be one of tsv, audacity, got 'csv' - did you mean 'tsv'?"),
-        (["--format", "tsv,", "--out", "out"], "--format must be one of tsv, audacity, got ''"),
+        (
+            ["--format", "tvs", "--out", "out"],
+            f"--format must be one of {', '.join(FORMATS)}, got 'tvs' - did you mean",
+        ),
+        (["--format", "tsv,", "--out", "out"], f"--format must be one of {', '.join(FORMATS)}, got ''"),
         (["--format", "audacity"], "--tags and formats other than tsv need --out, a folder for their files"),
         (["--tags"], "--tags and formats other than tsv need --out, a folder for their files"),
         (["--classes", "bark,cat"], "--classes: unknown class 'cat' (the classes are: bark, chirp, knock)"),

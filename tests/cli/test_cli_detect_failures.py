@@ -7,10 +7,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli_cases import done, earmark, refused
-from detect_cases import expected
+from cli_cases import done, earmark, make_model, refused
+from detect_cases import expected, make_recordings
 
 from earmark.detection.detector import Detector
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Path:
+    return make_recordings(tmp_path)
+
 
 # One recording that cannot be read, named or written never costs the others
 

@@ -54,7 +54,6 @@ def test_every_file_is_a_command_and_every_command_a_file() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name: str) -> None:
     options = [parameter for parameter in command(name).params if isinstance(parameter, click.Option)]
-    assert options
     assert [option.name for option in options if not option.help] == []
     result = earmark(name, "-h")
     assert result.exit_code == 0
@@ -105,7 +104,7 @@ def test_without_a_command_there_is_help() -> None:
 
 
 def test_an_unknown_command() -> None:
-    listed = "(there are: demo, train, evaluate, detect, export)"
+    listed = f"(there are: {', '.join(COMMANDS)})"
     assert refused("trian") == f"Error: there is no command 'trian' {listed} - did you mean 'train'?\n"
     assert refused("weather") == f"Error: there is no command 'weather' {listed}\n"
 

@@ -49,8 +49,10 @@ class ConvBlock(nn.Module):
         """(batch, channels, frames, mels) -> (batch, out_channels, frames / time, mels / mel)."""
         x = self.norm(self.conv(x), mask)
         x = self.dropout(self._activated(x))
-        # The next convolution must see zeros beyond the end, as it would if this clip were alone in its batch.
-        x = x if mask is None else torch.where(mask[:, None, :, None], x, 0.0)
+        # The next convolution must see zeros beyond the end, as it would if this clip were alone in its batch. The
+        # normalisation has put them there; only gates, which have a bias, make something else of them.
+        if mask is not None and self.gate is not None:
+            x = torch.where(mask[:, None, :, None], x, 0.0)
         pooled: Tensor = self.pool(x)
         return pooled
 
