@@ -122,6 +122,16 @@ def test_no_clips_at_all() -> None:
         clip_set([], ["dog"], holdout_fraction=0.1)
 
 
+def test_a_misspelt_known_class_is_named() -> None:
+    clips = [
+        weak_clip("a.wav", ["tone"]),
+        weak_clip("b.wav", ["chirp"], known=frozenset({"tnoe", "chirp"}), where="w.tsv:3"),
+    ]
+    message = r"w.tsv:3: known_classes names 'tnoe', but no clip has this class - did you mean 'tone'\?"
+    with pytest.raises(ValueError, match=message):
+        clip_set(clips, ["chirp", "tone"], holdout_fraction=0.0)
+
+
 def test_a_label_that_is_no_class_of_the_model() -> None:
     clips = [weak_clip("a.wav", ["dgo"], where="weak.tsv:7")]
     with pytest.raises(ValueError, match=r"weak.tsv:7: unknown class 'dgo' \(the classes are: cat, dog\) - .* 'dog'\?"):
@@ -171,6 +181,14 @@ def test_everything_in_one_group() -> None:
         of_fraction(clips, 0.2, group="site")
 
 
+def test_one_clip_and_one_file_cannot_be_halved() -> None:
+    with pytest.raises(ValueError, match=r"at least two clips are needed to hold one out, got one, 'a.wav' - set "):
+        clip_set([weak_clip("a.wav", ["dog"])], ["dog"], holdout_fraction=0.2)
+    spans = [weak_clip("a.wav", ["dog"], onset=float(i), offset=i + 1.0) for i in range(3)]
+    with pytest.raises(ValueError, match=r"all 3 clips are spans of one file, 'a.wav', .*=0, or tag more files"):
+        clip_set(spans, ["dog"], holdout_fraction=0.2)
+
+
 def test_a_hash_never_holds_out_the_last_clips_of_a_class() -> None:
     rare = [weak_clip("rare.wav", ["owl"]), *(weak_clip(f"{i}.wav", ["dog"]) for i in range(9))]
     for seed in range(30):
@@ -189,7 +207,7 @@ def test_a_group_that_is_most_of_the_data_is_not_held_out() -> None:
 
 def test_nothing_can_be_held_out_when_every_clip_is_the_only_one_of_its_class() -> None:
     unique = [weak_clip("a.wav", ["dog"]), weak_clip("b.wav", ["owl"])]
-    with pytest.raises(ValueError, match=r"none of the 2 groups can be held out: each has the only clips of a class"):
+    with pytest.raises(ValueError, match=r"none of the 2 files can be held out: each has the only clips of a class"):
         clip_set(unique, ["dog", "owl"], holdout_fraction=0.5)
 
 

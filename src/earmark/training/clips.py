@@ -84,14 +84,25 @@ def clip_set(
         checks.known_labels(sorted(clip.labels), classes, where=clip.where)
         tags[row, [index[label] for label in clip.labels]] = True
         if clip.known is not None:
+            _refuse_misspelt(clip, classes)
             known[row] = False
             known[row, [index[label] for label in clip.known if label in index]] = True
     groups = _groups(clips, group_column)
     if split_column is None:
-        held_out = _hash_split(groups, tags & known, holdout_fraction, seed)
+        kind = "files" if group_column is None else "groups"
+        held_out = _hash_split(groups, tags & known, holdout_fraction, seed, kind=kind)
     else:
         held_out = _column_split(clips, groups, split_column, held_out_value)
     return ClipSet(tuple(classes), tuple(clips), tags, known, groups, held_out)
+
+
+def _refuse_misspelt(clip: WeakClip, classes: Sequence[str]) -> None:
+    """Raise ValueError for a known class that no clip has but a similar one does: nobody would learn of its absence."""
+    assert clip.known is not None
+    for label in sorted(clip.known - set(classes)):
+        hint = checks.did_you_mean(label, classes)
+        if hint:
+            raise ValueError(f"{clip.where}: known_classes names {label!r}, but no clip has this class{hint}")
 
 
 def _groups(clips: Sequence[WeakClip], column: str | None) -> tuple[str, ...]:
@@ -130,8 +141,10 @@ def _column(clip: WeakClip, column: str, option: str) -> str:
     return clip.columns[column]
 
 
-def _hash_split(groups: Sequence[str], tags: NDArray[np.bool_], fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Groups in the order of their hash, held out until `fraction` of the clips is reached.
+def _hash_split(
+    groups: Sequence[str], tags: NDArray[np.bool_], fraction: float, seed: int, *, kind: str
+) -> NDArray[np.bool_]:
+    """Groups in the order of their hash, held out until `fraction` of the clips is reached; `kind`: what they are.
 
     A group stays with the training clips when it has the last ones of a class, or when it alone is so large that twice
     the wanted share would be held out.
@@ -141,9 +154,18 @@ def _hash_split(groups: Sequence[str], tags: NDArray[np.bool_], fraction: float,
     if fraction == 0:
         return is_out[group_of]
     if len(names) == 1:
+        if len(groups) == 1:
+            raise ValueError(
+                f"at least two clips are needed to hold one out, got one, {groups[0]!r}"
+                " - set training.holdout_fraction=0, or tag more clips"
+            )
+        which, other = {
+            "files": ("are spans of one file", "tag more files"),
+            "groups": ("belong to one group", "name another group column"),
+        }[kind]
         raise ValueError(
-            f"all {len(groups)} clips belong to one group, {groups[0]!r}, so none can be held out"
-            " - set training.holdout_fraction=0, or name another group column"
+            f"all {len(groups)} clips {which}, {groups[0]!r}, so none can be held out"
+            f" - set training.holdout_fraction=0, or {other}"
         )
     sizes = np.bincount(group_of)
     positives = np.zeros((len(names), tags.shape[1]), dtype=np.int64)  # clips of each class, (groups, classes)
@@ -162,7 +184,7 @@ def _hash_split(groups: Sequence[str], tags: NDArray[np.bool_], fraction: float,
         if is_out.any():
             return is_out[group_of]
     raise ValueError(
-        f"none of the {len(names)} groups can be held out: each has the only clips of a class"
+        f"none of the {len(names)} {kind} can be held out: each has the only clips of a class"
         " - set training.holdout_fraction=0, or tag more clips"
     )
 
