@@ -199,10 +199,15 @@ class DecodingConfig:
 
     def __post_init__(self) -> None:
         checks.choice("decoding.mode", self.mode, ("fixed", "duration", "tuned"))
-        if (self.mode == "duration") != (self.mean_seconds is not None):
+        if self.mode == "duration" and self.mean_seconds is None:
             raise ValueError(
-                "decoding.mean_seconds must be given in mode 'duration' and only there,"
-                f" got mode {self.mode!r} and mean_seconds {self.mean_seconds}"
+                "decoding.mean_seconds must be given when decoding.mode is 'duration', got none"
+                " - how long do events last, in seconds, one number per class in sorted order?"
+            )
+        if self.mode != "duration" and self.mean_seconds is not None:
+            raise ValueError(
+                f"decoding.mean_seconds must be given only when decoding.mode is 'duration', got mode {self.mode!r}"
+                " - set the mode, or leave the means out"
             )
         checks.number("decoding.threshold", self.threshold, above=0, at_most=1)
         hint = "lower both together, or set them equal for no hysteresis"

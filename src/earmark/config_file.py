@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import json
 import tomllib
 import types
@@ -39,7 +40,8 @@ def read_config(path: Path | str | None, *, pooling: str | None = None, override
         try:
             content = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
         except OSError as error:
-            raise ValueError(f"{path}: cannot be read as a configuration: {error.strerror}") from error
+            hint = " - is the path relative to another folder?" if isinstance(error, FileNotFoundError) else ""
+            raise ValueError(f"{path}: cannot be read as a configuration: {error.strerror}{hint}") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: is not UTF-8 text ({error}) - is it a TOML file?") from error
         config = from_toml(content, where=str(path))
@@ -120,7 +122,9 @@ def _checked_values(config: Config, section: str, values: object, *, where: str)
     new = {}
     for key, value in values.items():
         if key not in hints:
-            raise ValueError(f"{where} [{section}]: unknown key {key!r}{checks.did_you_mean(key, hints)}")
+            homes = [name for name in known if key in typing.get_type_hints(type(getattr(config, name)))]
+            hint = f" - it belongs under [{homes[0]}]" if homes else checks.did_you_mean(key, hints)
+            raise ValueError(f"{where} [{section}]: unknown key {key!r}{hint}")
         new[key] = _converted(value, hints[key], f"{where} [{section}]: {key}")
     return new
 
@@ -146,12 +150,19 @@ def _parse_override(override: str) -> dict[str, dict[str, object]]:
     path, equals, text = override.partition("=")
     section, dot, key = path.strip().partition(".")
     if not (equals and dot and key):
-        raise ValueError(f"--set must look like section.key=value, got {override!r}")
+        raise ValueError(f"--set must look like section.key=value, got {override!r}{_did_you_mean_key(path.strip())}")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
     return {section: {key: value}}
+
+
+def _did_you_mean_key(key: str) -> str:
+    """The setting that is probably meant by a key without its section."""
+    sections = {name: section for section, values in vars(Config()).items() for name in vars(values)}
+    near = [] if "." in key else difflib.get_close_matches(key, sections, n=1)
+    return f" - did you mean {sections[near[0]]}.{near[0]}?" if near else ""
 
 
 def _toml_value(value: object) -> str:

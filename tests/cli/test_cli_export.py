@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_cases import CLASSES, done, earmark, make_clips, refused, train
 
-from earmark.detection.detector import model_info
+from earmark.detection.model_file import open_model
 from earmark.detection.settings import Decoding
 from earmark.training.checkpoint import load_checkpoint
 from earmark.training.log import RunLog
@@ -48,7 +48,7 @@ def test_the_file_holds_what_the_run_says(run: Path, tmp_path: Path) -> None:
     assert result.stderr == ""
     said = rf"{tmp_path}/new/model\.onnx: 3 classes, 0\.\d MB, equals torch within \d\.\de-0[5-9]\n"
     assert re.fullmatch(said, result.stdout)
-    info = model_info(tmp_path / "new/model.onnx")
+    info = open_model(tmp_path / "new/model.onnx")[1]
     assert info.classes == CLASSES
     assert info.pooling == "power"
     assert info.card == load_checkpoint(run / "best.safetensors").card
@@ -76,7 +76,7 @@ def test_an_export_that_fails_leaves_what_was_there(run: Path, tmp_path: Path) -
 def test_pieces_and_context_are_the_users(run: Path, tmp_path: Path) -> None:
     options = ["--piece-seconds", "30", "--context-seconds", "1.5"]
     done("export", run, tmp_path / "model.onnx", *options)
-    info = model_info(tmp_path / "model.onnx")
+    info = open_model(tmp_path / "model.onnx")[1]
     assert (info.piece_seconds, info.context_seconds) == (30.0, 1.5)
 
 
@@ -86,7 +86,25 @@ def test_an_unfinished_run_is_exported_with_a_remark(unfinished: Path, tmp_path:
     assert result.stderr == (
         f"earmark: {best} is of a run that has not ended; its model marks whatever is above 0.5, without filters\n"
     )
-    assert model_info(tmp_path / "model.onnx").decoding == Decoding.fixed(CLASSES)
+    assert open_model(tmp_path / "model.onnx")[1].decoding == Decoding.fixed(CLASSES)
+
+
+def test_other_epochs_of_a_finished_run_are_exported_with_a_remark(run: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "run"
+    (copied / "snapshots").mkdir(parents=True)
+    shutil.copy(run / "metrics.json", copied)
+    for name in ("last.safetensors", "snapshots/epoch-0001.safetensors"):
+        shutil.copy(run / "last.safetensors", copied / name)
+        assert done("export", copied / name, tmp_path / "model.onnx").stderr == (
+            f"earmark: {copied / name} carries no decoding settings; its model marks whatever is above 0.5, without"
+            f" filters - export {copied} for the best epoch, which has them\n"
+        )
+    assert open_model(tmp_path / "model.onnx")[1].decoding == Decoding.fixed(CLASSES)
+    (copied / "metrics.json").unlink()
+    assert done("export", copied / "last.safetensors", tmp_path / "model.onnx").stderr == (
+        f"earmark: {copied}/last.safetensors carries no decoding settings; its model marks whatever is above 0.5,"
+        " without filters\n"
+    )
 
 
 # Wrong input
@@ -132,7 +150,7 @@ def test_wrong_files(run: Path, tmp_path: Path) -> None:
     ("option", "value", "message"),
     [
         ("--piece-seconds", "0.5", "--piece-seconds must be at least 1, got 0.5 - shorter pieces are all context"),
-        ("--piece-seconds", "inf", "--piece-seconds must be at least 1, got inf"),
+        ("--piece-seconds", "inf", "--piece-seconds must be a finite number, got inf"),
         ("--context-seconds", "-1", "--context-seconds must be at least 0, got -1.0"),
         ("--context-seconds", "nan", "--context-seconds must be at least 0, got nan"),
         ("--context-seconds", "4s", "Invalid value for '--context-seconds': '4s' is not a valid float."),

@@ -64,7 +64,7 @@ def test_a_recording_that_decodes_in_part_is_used_with_a_warning(labels: Path, t
     whole = (labels.parent / "audio/04.wav").read_bytes()
     damage(labels, "04.wav", whole[: 44 + 32000])  # a header and one of two seconds of 16-bit samples
     result = done(*train(labels, tmp_path / "run", *audio(labels)))
-    assert "earmark: 04.wav: only 1.00 of 2.00 s could be decoded: " in result.stderr
+    assert f"earmark: {labels}:6: 04.wav: only 1.00 of 2.00 s could be decoded: " in result.stderr
 
 
 def test_a_dry_run_names_corrupt_audio_too(labels: Path, tmp_path: Path) -> None:
@@ -72,6 +72,9 @@ def test_a_dry_run_names_corrupt_audio_too(labels: Path, tmp_path: Path) -> None
     result = earmark(*train(labels, tmp_path / "run", *audio(labels), "--dry-run"))
     assert result.exit_code == 1
     assert f"unreadable    {labels}:7: {labels.parent}/audio/05.wav: is empty" in result.stdout
+    damage(labels, "05.wav", (labels.parent / "audio/04.wav").read_bytes()[: 44 + 2 * 16])
+    result = done(*train(labels, tmp_path / "run", *audio(labels), "--dry-run", training__batch_seconds="90"))
+    assert f"only in part  {labels}:7: 05.wav: only 0.00 of 2.00 s could be decoded" in result.stdout
 
 
 def test_what_may_not_be_meant_is_remarked_and_done(labels: Path, tmp_path: Path) -> None:
@@ -127,7 +130,10 @@ def test_without_any_readable_clip_there_is_nothing_to_train(labels: Path, tmp_p
             "needs 'n_frames' - add --set pooling.n_frames=...",
         ),
         (["--pooling", "power", "--set", "pooling.axis=time"], "pooling 'power' takes no 'axis' (it takes: initial"),
-        (["--pooling", "hierarchical", "--set", "pooling.inner=powr"], "got 'powr' - did you mean 'power'?"),
+        (
+            ["--pooling", "hierarchical", "--set", "pooling.inner=powr", "--set", "pooling.groups=[5, 5]"],
+            "got 'powr' - did you mean 'power'?",
+        ),
         (["--device", "gpu"], "device must be one of auto, cpu, cuda, mps, got 'gpu'"),
         (["--threads", "0"], "--threads must be at least 1, got 0"),
         (["--threads", "two"], "Invalid value for '--threads': 'two' is not a valid integer."),

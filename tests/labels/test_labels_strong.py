@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +140,15 @@ def test_broken_durations(tmp_path: Path, rows: str, message: str) -> None:
 def test_broken_groups(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_groups(written(tmp_path, content))
+
+
+@pytest.mark.parametrize(
+    ("reader", "example"),
+    [(read_strong, "filename\tonset"), (read_durations, "filename\tduration"), (read_groups, "filename\tgroup"),
+     (read_tags, "filename\tevent_labels")],
+)  # fmt: skip
+def test_a_table_without_a_header_is_shown_the_one_it_needs(
+    tmp_path: Path, reader: Callable[[Path], object], example: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"labels.tsv:1: the first line must name the columns.*:\n    {example}"):
+        reader(written(tmp_path, "a.wav\t0\t1\tDog\n"))

@@ -125,6 +125,7 @@ def test_a_missing_column_is_empty(tmp_path: Path) -> None:
         ),
         ("filename\tonset\toffset\na.wav\t\n", "weak.tsv:2: 3 fields .* did an editor strip it"),
         ("filename,label\na.wav,Dog,Cat\n", r"weak.tsv:2: 2 fields expected .*, got 3 - a comma inside a cell\? quote"),
+        ("filename\na.wav,Dog\n", r"weak.tsv:2: 1 field expected \(filename\), got 2"),
         ("filename,label\na.wav\n", "weak.tsv:2: 2 fields expected .*, got 1 - is a separator missing"),
         ('filename,label\nb.wav,Cat\na.wav,"Dog\n', "weak.tsv:3: the quotes do not match"),
         ('filename,label\na.wav,"Dog"x\n', r'weak.tsv:2: the quotes do not match[^\n]*\n    a.wav,"Dog"x'),
@@ -146,9 +147,50 @@ def test_the_other_unicode_is_named(tmp_path: Path, mark: bytes) -> None:
         table(tmp_path, mark + "filename\tlabel\n".encode("utf-16-le"))
 
 
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", forbidden)  # whoever runs the tests may be allowed everything
+    with pytest.raises(
+        ValueError, match=r"weak.tsv: cannot be read \(Permission denied\) - are you allowed to read it"
+    ):
+        read_table(tmp_path / "weak.tsv")
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"nowhere.tsv: cannot be read \(No such file"):
+    with pytest.raises(ValueError, match=r"nowhere.tsv: cannot be read \(No such file .* relative to another folder\?"):
         read_table(tmp_path / "nowhere.tsv")
+    (tmp_path / "folder.wav").mkdir()
+    with pytest.raises(ValueError, match=r"folder.wav: cannot be read \(Is a directory\) - name the table inside it"):
+        read_table(tmp_path / "folder.wav")
+
+
+@pytest.mark.parametrize("row", ["a.wav\tDog\n", "a.wav\t\n", "Dog,b.FLAC\n", "site 3/a.opus\n", "a.wav\ta.wav\n"])
+def test_a_table_without_a_header(tmp_path: Path, row: str) -> None:
+    recording = next(cell for cell in row.strip().replace(",", "\t").split("\t") if "." in cell)
+    with pytest.raises(ValueError, match="the first line must name the columns") as caught:
+        table(tmp_path, row)
+    assert str(caught.value) == (
+        f"{tmp_path.as_posix()}/weak.tsv:1: the first line must name the columns, got the recording {recording!r}"
+        " - is the header missing? Expected, for instance:\n    filename\tlabel\n    a.wav\tDog"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("model.onnx", "but a model - are"), ("last.safetensors", "but a model"), ("a.WAV", "but a recording"),
+     ("labels.xlsx", "but a spreadsheet - save the sheet as CSV UTF-8")],
+)  # fmt: skip
+def test_files_that_are_no_tables(tmp_path: Path, name: str, what: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name}: is no table of labels {what}"):
+        table(tmp_path, b"\x08\xe6", name=name)
+
+
+@pytest.mark.parametrize("content", [b"RIFF\x24\x80\0\0WAVEfmt ", "filename\tlabel\n".encode("utf-16-le")])
+def test_bytes_that_are_no_text(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"weak.tsv: is no table of labels: it holds a zero byte, as text never does"):
+        table(tmp_path, content)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +201,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
             r"weak.tsv:1: no column 'event_labels' .* is 'event_label' meant to be 'event_labels'\?",
         ),
         ("Filename\tevent_labels", "no column 'filename' .* is 'Filename' meant to be 'filename'"),
-        ("a.wav\tDog", r"no column 'filename' \(the columns are: a.wav, Dog\) - is the first line a header\?"),
+        ("x\tDog", r"no column 'filename' \(the columns are: x, Dog\) - is the first line a header\?"),
         ("filename\tevent_labels\tonest\toffset", "unknown column 'onest' - did you mean 'onset'"),
         ("filename\tevent_labels\tknown_class", "unknown column 'known_class' - did you mean 'known_classes'"),
     ],

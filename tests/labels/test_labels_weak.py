@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earmark.labels.weak import NONE_FOLDER, WeakClip, classes_of, read_weak, similar_classes
+from earmark.labels.weak import NONE_FOLDER, WeakClip, classes_of, classes_to_learn, read_weak
 
 HORN = "Air horn, truck horn"
 
@@ -133,24 +133,21 @@ def test_an_accent_is_one_class_and_one_file_however_it_is_stored(tmp_path: Path
 def test_classes_are_sorted_and_named_once() -> None:
     assert classes_of(tagged("b", "a", "b")) == ("a", "b")
     assert classes_of([]) == ()
+    assert classes_to_learn(tagged("b", "a", "b"), "weak.tsv") == ("a", "b")
 
 
 @pytest.mark.parametrize(
-    ("names", "pairs"),
+    "content",
     [
-        (["Dog"] * 5 + ["dog"], [("dog", "Dog")]),
-        (["dog"] * 5 + ["Dog"], [("Dog", "dog")]),
-        (["Truck horn"] * 3 + ["truck_horn"] * 2, [("truck_horn", "Truck horn")]),
-        (["Dog"] * 3 + ["dog"] * 2 + ["DOG"], [("DOG", "Dog"), ("dog", "Dog")]),
-        (["Dog"] * 10 + ["Doog"], [("Doog", "Dog")]),
-        (["Dog"] * 9 + ["Doog"], []),  # one in nine is not rare enough for a typing error
-        (["type 1"] * 50 + ["type 2"], []),  # digits are meant
-        (["Cat"] * 50 + ["Car"], []),  # two of three letters are not enough
-        ([], []),
+        "filename\tevent_labels\na.wav\tDog;big\nb.wav\tDog\n",  # there is no label 'big'
+        "filename\tevent_labels\na.wav\tDog\nb.wav\tCat\nc.wav\t;\n",
+        'filename\tevent_labels\na.wav\tDog\nb.wav\tCat\nc.wav\t"Dog,Cat"\n',  # a quoted comma is meant
+        'filename\tlabel\tknown_classes\na.wav\tDog\t\nb.wav\tCat\t"Dog,Cat",Cat\n',
     ],
 )
-def test_likely_misspellings(names: list[str], pairs: list[tuple[str, str]]) -> None:
-    assert similar_classes(tagged(*names)) == pairs
+def test_names_that_are_no_lists(tmp_path: Path, content: str) -> None:
+    clips = read(tmp_path, content)
+    assert [len(clip.labels) for clip in clips] == [1] * len(clips)
 
 
 # Wrong input
@@ -179,12 +176,28 @@ def test_likely_misspellings(names: list[str], pairs: list[tuple[str, str]]) -> 
         ("filename\tonset\toffset\tevent_label\n", "weak.tsv:1: onset, offset and event_label mark events"),
         ("filename\tevent_label\n", "is 'event_label' meant to be 'event_labels'"),
         ("filename\tlabels\n", "is 'labels' meant to be 'event_labels'"),
-        ("a.wav\tDog\n", r"no column 'filename' .* for instance:\n    filename\tevent_labels\n    a.wav\tDog,Cat"),
+        ("path\tDog\n", r"no column 'filename' .* for instance:\n    filename\tevent_labels\n    a.wav\tDog,Cat"),
+        ("a.wav\tDog\n", r"the first line must .* for instance:\n    filename\tevent_labels\n    a.wav\tDog,Cat"),
         ("file\tlabel\n", r"no column 'filename' .* is 'file' meant .*\n    filename\tlabel\n    a.wav\tDog"),
         ("filename\tlabel\na.wav\tDog\na.wav\t\n", "weak.tsv:3: a.wav has a row without a label .* see .*weak.tsv:2"),
         (
             "filename\tlabel\na.wav\tDog\nb.wav\tCat\nc.wav\tDog,Cat\n",
             "weak.tsv:4: the label 'Dog,Cat' is a list of other labels",
+        ),
+        (
+            "filename\tevent_labels\na.wav\tDog,Bus\nb.wav\tCat\nc.wav\tBus,Dog; Cat\n",
+            r"weak.tsv:4: the label 'Dog; Cat' is a list of other labels of this file - separate them with commas\n"
+            "    c.wav\tBus,Dog; Cat",
+        ),
+        ("filename\tevent_labels\na.wav\tDog|Cat\nb.wav\tDog\nc.wav\tCat\n", r"weak.tsv:2: the label 'Dog\|Cat' is a"),
+        ("filename\tevent_labels\na.wav\tDog\nb.wav\tDog;\n", r"weak.tsv:3: the label 'Dog;' is a list"),
+        (
+            "filename\tevent_labels\tknown_classes\na.wav\t\tDog;Cat\nb.wav\tDog\t\nc.wav\tCat\t\n",
+            r"tsv:2: .* 'Dog;Cat'",
+        ),
+        (
+            "filename\tlabel\na.wav\tDog\nb.wav\tCat\nc.wav\tDog|Cat\n",
+            r"weak.tsv:4: the label 'Dog\|Cat' is a list .* with commas and call the column 'event_labels'\n    c.wav",
         ),
     ],
 )
@@ -210,3 +223,26 @@ def test_a_class_folder_without_audio(tmp_path: Path) -> None:
 def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no sub-folders - expected one per class"):
         read_weak(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("filename\tevent_labels\n", r"weak.tsv: the label file lists no clips - only its first line is there, was it"),
+        ("filename\tlabel\na.wav\t\n", r"weak.tsv: at least one clip must have a label, got 1 clip and no label - do "),
+        (
+            "filename\tevent_labels\tfold\tcategory\na.wav\t\t1\tDog\nb.wav\t\t1\tCat\n",
+            r"weak.tsv: .* got 2 clips and no label - do .* in another column\? There are also 'fold', 'category'$",
+        ),
+    ],
+)
+def test_labels_without_a_class_to_learn(tmp_path: Path, content: str, message: str) -> None:
+    clips = read(tmp_path, content)
+    with pytest.raises(ValueError, match=message):
+        classes_to_learn(clips, tmp_path / "weak.tsv")
+
+
+def test_a_folder_without_a_class_to_learn(tmp_path: Path) -> None:
+    touch(tmp_path / NONE_FOLDER / "a.wav")
+    with pytest.raises(ValueError, match="got 1 clip and no label - do all of them lie in _none"):
+        classes_to_learn(read_weak(tmp_path), tmp_path)

@@ -91,6 +91,8 @@ def command(
     from earmark.metrics.evaluation import evaluate
     from earmark.metrics.report import as_json
 
+    if json_path is not None and Path(json_path).is_dir():
+        raise ValueError(f"--json must be a file to write, got the folder {json_path}")
     evaluation = evaluate(
         read_strong(reference),
         read_strong(predicted),
@@ -126,8 +128,8 @@ def report_text(evaluation: Evaluation, *, width: int | None) -> str:
         f"{counts.level} {scores[0][1 + len(SCORE_HEADER) * place]}" for place, counts in enumerate(evaluation.levels)
     )
     blocks = [
-        f"{evaluation.n_files:,} files, {event.n_reference.sum():,} reference events, "
-        f"{event.n_predicted.sum():,} predicted events, {len(event.classes):,} classes\n",
+        f"{_many(evaluation.n_files, 'file')}, {_many(event.n_reference.sum(), 'reference event')}, "
+        f"{_many(event.n_predicted.sum(), 'predicted event')}, {_many(len(event.classes), 'class')}\n",
         _table(scores, SCORE_HEADER, n_totals=2, width=width),
         _table(count_rows(evaluation), COUNT_HEADER, n_totals=1, width=width),
         _list([LEGEND, *settings_lines(evaluation)], width, dim=True),
@@ -162,6 +164,11 @@ def _table(rows: list[list[str]], header: tuple[str, ...], *, n_totals: int, wid
         lines.append(_styled(f"{first:<{name_width}}", bold=number == 0) + "".join(cells))
         lines += others
     return "".join(f"{line}\n" for line in lines)
+
+
+def _many(n: int, noun: str) -> str:
+    """``1 file``, ``2,000 files``, ``3 classes``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def _right(cells: list[str], widths: list[int]) -> list[str]:

@@ -32,10 +32,7 @@ def command(run: Path, file: Path, piece_seconds: float, context_seconds: float)
     path = _checkpoint_path(run)
     checkpoint = load_checkpoint(path)
     if checkpoint.decoding is None:
-        click.echo(
-            f"earmark: {path} is of a run that has not ended; its model marks whatever is above 0.5, without filters",
-            err=True,
-        )
+        click.echo(f"earmark: {path} {_why_no_decoding(path)}", err=True)
         decoding = Decoding.fixed(checkpoint.network.classes)
     else:
         decoding = Decoding.from_dict(checkpoint.decoding)
@@ -53,6 +50,16 @@ def command(run: Path, file: Path, piece_seconds: float, context_seconds: float)
     click.echo(
         f"{file}: {len(checkpoint.network.classes)} classes, {size:.1f} MB, equals torch within {difference:.1e}"
     )
+
+
+def _why_no_decoding(path: Path) -> str:
+    """Why a checkpoint says nothing about decoding, and what that means."""
+    fixed = "its model marks whatever is above 0.5, without filters"
+    if path.name == "best.safetensors":  # it gets them when the run ends; no other file of a run ever does
+        return f"is of a run that has not ended; {fixed}"
+    folder = path.parent.parent if path.parent.name == "snapshots" else path.parent
+    better = f" - export {folder} for the best epoch, which has them" if (folder / "metrics.json").exists() else ""
+    return f"carries no decoding settings; {fixed}{better}"
 
 
 def _checkpoint_path(run: Path) -> Path:

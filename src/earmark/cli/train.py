@@ -159,12 +159,11 @@ def _refuse_missing_option(config: Config) -> None:
 
     chosen = config.pooling
     try:
-        takes = pooling.takes(chosen.name if chosen.inner is None else chosen.inner)
-        pooling.create(**vars(chosen), n_classes=1, n_features=1 if "n_features" in takes else None)
+        pooling.create(**vars(chosen), n_classes=1)
     except ValueError as error:
         missing = [entry for entry in vars(chosen) if f"needs {entry!r}" in str(error)]
         if not missing:
-            return  # not ours to explain
+            return  # what the network gives it, or what is said well enough when the network is built
         frames = config.features.sample_rate / (config.features.hop_samples * config.model.time_reduction)
         hint = f", a second of audio has {frames:g} frames" if missing == ["n_frames"] else ""
         raise ValueError(f"{error} - add --set pooling.{missing[0]}=...{hint}") from None

@@ -28,13 +28,10 @@ def read_strong(path: Path | str) -> dict[str, list[Event]]:
         ...     read_strong(file)
         {'a.wav': [Event(onset=0.5, offset=1.25, label='Dog', score=None)], 'b.wav': []}
     """
-    table = read_table(path)
-    check_columns(
-        table,
-        required=("filename", "onset", "offset", "event_label"),
-        optional=("score",),
-        example="filename\tonset\toffset\tevent_label\na.wav\t0.5\t1.25\tDog\nb.wav\t\t\t",
-    )
+    example = "filename\tonset\toffset\tevent_label\na.wav\t0.5\t1.25\tDog\nb.wav\t\t\t"
+    table = read_table(path, example=example)
+    required = ("filename", "onset", "offset", "event_label")
+    check_columns(table, required=required, optional=("score",), example=example)
     events: dict[str, list[Event]] = {}
     without_events: dict[str, Row] = {}
     cells = (table.column(name) for name in ("filename", "onset", "offset", "event_label", "score"))
@@ -103,8 +100,9 @@ def read_durations(path: Path | str) -> dict[str, float]:
         ...     read_durations(file)
         {'a.wav': 9.98}
     """
-    table = read_table(path)
-    check_columns(table, required=("filename", "duration"), example="filename\tduration\na.wav\t9.98")
+    example = "filename\tduration\na.wav\t9.98"
+    table = read_table(path, example=example)
+    check_columns(table, required=("filename", "duration"), example=example)
     durations: dict[str, float] = {}
     for row in table.rows:
         try:
@@ -135,8 +133,9 @@ def read_groups(path: Path | str) -> dict[str, str]:
         ...     read_groups(file)
         {'a.wav': 'P7'}
     """
-    table = read_table(path)
-    check_columns(table, required=("filename",), example="filename\tgroup\na.wav\tpatient 7")
+    example = "filename\tgroup\na.wav\tpatient 7"
+    table = read_table(path, example=example)
+    check_columns(table, required=("filename",), example=example)
     column = _group_column(table)
     groups: dict[str, str] = {}
     for row in table.rows:

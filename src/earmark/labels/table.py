@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from earmark.audio.finding import AUDIO_SUFFIXES
+
+# Other files that lie beside label files and are named by mistake.
+_MODEL_SUFFIXES = frozenset({".onnx", ".safetensors", ".pt", ".pth", ".ckpt"})
+_SPREADSHEET_SUFFIXES = frozenset({".xlsx", ".xls", ".ods", ".numbers"})
+
 
 class Row(NamedTuple):
     """One row: its cells in the order of the columns, the number of its line, and the line as it stands."""
@@ -53,7 +59,9 @@ class Table:
         return ValueError(f"{self.where(row)}: {reason}\n    {row.line}")
 
 
-def read_table(path: Path | str, *, list_columns: Collection[str] = ()) -> Table:
+def read_table(
+    path: Path | str, *, list_columns: Collection[str] = (), example: str = "filename\tlabel\na.wav\tDog"
+) -> Table:
     r"""Split a TSV or CSV file into rows; a tab in the header line makes it TSV.
 
     UTF-8 with or without a byte order mark, any line ends, quoted cells. Blank rows are left out.
@@ -65,10 +73,11 @@ def read_table(path: Path | str, *, list_columns: Collection[str] = ()) -> Table
     Args:
         path: the file.
         list_columns: columns whose cells are comma-separated lists.
+        example: a header and a row, shown when the file has no header.
 
     Raises:
         ValueError: with file, line number and line: no header, a column twice, a row with too few or too many
-            fields, quotes that do not match, or bytes that are not UTF-8.
+            fields, quotes that do not match, or bytes that are not UTF-8. Also for a file that is no table at all.
 
     Example:
         >>> import tempfile
@@ -91,7 +100,7 @@ def read_table(path: Path | str, *, list_columns: Collection[str] = ()) -> Table
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
     columns = tuple(cell.strip() for cell in next(records).cells)
-    _check_header(columns, name, header)
+    _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[])
     for row in records:
         if not any(row.cells):
@@ -114,7 +123,7 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
     place = f"{table.path}:1"
     found = ", ".join(table.columns)
     unknown = [column for column in table.columns if column not in required and column not in optional]
-    shown = "\n    ".join(example.splitlines())
+    shown = _indented(example)
     for column in required:
         if column not in table.columns:
             near = _nearest(column, unknown, cutoff=0.6)
@@ -131,6 +140,11 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
             )
 
 
+def _indented(example: str) -> str:
+    """The lines of an example as they stand in a message."""
+    return "\n    ".join(example.splitlines())
+
+
 def _nearest(column: str, unknown: Sequence[str], *, cutoff: float) -> str | None:
     """The unknown column that is most likely `column` misspelt, in whatever case."""
     folded = {name.casefold(): name for name in unknown}
@@ -140,12 +154,23 @@ def _nearest(column: str, unknown: Sequence[str], *, cutoff: float) -> str | Non
 
 def _read_lines(path: Path, name: str) -> list[str]:
     """The lines of a UTF-8 file, without their ends."""
+    _refuse_other_formats(path, name)
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ValueError(f"{name}: cannot be read ({error.strerror})") from None
+        hints = {
+            FileNotFoundError: " - is the path relative to another folder?",
+            IsADirectoryError: " - name the table inside it",
+            PermissionError: " - are you allowed to read it?",
+        }
+        raise ValueError(f"{name}: cannot be read ({error.strerror}){hints.get(type(error), '')}") from None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(f"{name}: the file is UTF-16, not UTF-8 - in the spreadsheet choose 'CSV UTF-8' when saving")
+    if b"\0" in data:
+        raise ValueError(
+            f"{name}: is no table of labels: it holds a zero byte, as text never does"
+            " - is it a recording, a model or a spreadsheet's own format? save a table as CSV UTF-8"
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -158,6 +183,19 @@ def _read_lines(path: Path, name: str) -> list[str]:
         ) from None
     # str.splitlines() also cuts at form feeds and other characters that editors do not count as line ends.
     return re.split(r"\r\n|\r|\n", text)
+
+
+def _refuse_other_formats(path: Path, name: str) -> None:
+    """Raise ValueError for a file whose ending says that it is something else."""
+    suffix = path.suffix.casefold()
+    if path.is_dir():
+        return  # a folder may be called anything
+    if suffix in AUDIO_SUFFIXES:
+        raise ValueError(f"{name}: is no table of labels but a recording - name the table that lists it")
+    if suffix in _MODEL_SUFFIXES:
+        raise ValueError(f"{name}: is no table of labels but a model - are two arguments swapped?")
+    if suffix in _SPREADSHEET_SUFFIXES:
+        raise ValueError(f"{name}: is no table of labels but a spreadsheet - save the sheet as CSV UTF-8")
 
 
 def _tsv_records(lines: list[str], list_columns: Collection[str]) -> Iterator[Row]:
@@ -202,8 +240,14 @@ def _unquote(cell: str) -> str:
     return text
 
 
-def _check_header(columns: tuple[str, ...], name: str, header: str) -> None:
-    """Raise ValueError when a column has no name or two have the same."""
+def _check_header(columns: tuple[str, ...], name: str, header: str, example: str) -> None:
+    """Raise ValueError when the first line is a row already, when a column has no name, or two have the same."""
+    recordings = [column for column in columns if Path(column).suffix.casefold() in AUDIO_SUFFIXES]
+    if recordings:
+        raise ValueError(
+            f"{name}:1: the first line must name the columns, got the recording {recordings[0]!r} - is the header"
+            f" missing? Expected, for instance:\n    {_indented(example)}"
+        )
     for i, column in enumerate(columns):
         if not column:
             raise ValueError(f"{name}:1: column {i + 1} has no name - a separator too many at the end?\n    {header}")
@@ -213,7 +257,7 @@ def _check_header(columns: tuple[str, ...], name: str, header: str) -> None:
 
 def _wrong_field_count(row: Row, columns: tuple[str, ...], *, is_tsv: bool) -> str:
     """What is wrong with a row that has too few or too many fields."""
-    said = f"{len(columns)} fields expected ({', '.join(columns)}), got {len(row.cells)}"
+    said = f"{len(columns)} field{'s' * (len(columns) > 1)} expected ({', '.join(columns)}), got {len(row.cells)}"
     if len(row.cells) > len(columns) and not is_tsv:
         return f'{said} - a comma inside a cell? quote the cell: "Dog,Cat"'
     if len(row.cells) < len(columns) and is_tsv:

@@ -6,9 +6,8 @@ or a folder per class.
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,7 +77,7 @@ def read_weak(path: Path | str) -> list[WeakClip]:
     """
     if Path(path).is_dir():
         return _read_folder(Path(path))
-    table = read_table(path, list_columns=("event_labels", "known_classes"))
+    table = read_table(path, list_columns=("event_labels", "known_classes"), example=_EXAMPLE)
     if "event_labels" in table.columns and "label" in table.columns:
         raise ValueError(
             f"{table.path}:1: labels must stand in one column, got both 'event_labels' (a list)"
@@ -102,36 +101,36 @@ def classes_of(clips: Sequence[WeakClip]) -> tuple[str, ...]:
     return tuple(sorted(frozenset().union(*(clip.labels for clip in clips))))
 
 
-def similar_classes(clips: Sequence[WeakClip]) -> list[tuple[str, str]]:
-    """Return pairs (likely misspelt, likely meant) of classes that are probably one class.
+def classes_to_learn(clips: Sequence[WeakClip], path: Path | str) -> tuple[str, ...]:
+    """Return `classes_of` clips that were read from `path`, at least one.
 
-    Names that differ only in case, white space, hyphens or underscores always count. Names that are merely close
-    count when the rarer is at most a tenth as frequent as the other, as typing errors are, and when they differ in
-    more than digits (``type 1`` and ``type 2`` are meant).
+    Raises:
+        ValueError: there is no clip, or none that contains a class: nothing can be learned then.
 
     Example:
-        >>> tags = ["Dog"] * 20 + ["dog"] + ["Doog"]
-        >>> similar_classes([WeakClip("", frozenset({tag}), None, None, None, {}, "") for tag in tags])
-        [('Doog', 'Dog'), ('dog', 'Dog')]
+        >>> clip = WeakClip("a.wav", frozenset(), None, None, None, {}, "weak.tsv:2")
+        >>> classes_to_learn([clip], "weak.tsv")
+        Traceback (most recent call last):
+        ...
+        ValueError: weak.tsv: at least one clip must have a label, got 1 clip and no label - do the labels stand in ...
     """
-    counts = Counter(label for clip in clips for label in clip.labels)
-    by_frequency = sorted(counts, key=lambda label: (counts[label], label))
-    pairs = []
-    for rare in sorted(counts):
-        # Of two equally frequent spellings the later one in the alphabet counts as meant, so each pair comes once.
-        others = [label for label in by_frequency if (counts[label], label) > (counts[rare], rare)]
-        same = [label for label in others if _folded(label) == _folded(rare)]
-        frequent = [
-            label for label in others if counts[label] >= 10 * counts[rare] and _letters(label) != _letters(rare)
-        ]
-        meant = same[-1:] if same else difflib.get_close_matches(rare, frequent, n=1, cutoff=0.8)
-        pairs += [(rare, label) for label in meant]
-    return pairs
+    name = Path(path).as_posix()
+    if not clips:
+        raise ValueError(f"{name}: the label file lists no clips - only its first line is there, was it cut off?")
+    classes = classes_of(clips)
+    if not classes:
+        found = f"{len(clips):,} clip{'s' if len(clips) > 1 else ''} and no label"
+        columns = ", ".join(repr(column) for column in clips[0].columns)
+        elsewhere = "do the labels stand in another column?" + (f" There are also {columns}" if columns else "")
+        hint = f"do all of them lie in {NONE_FOLDER}?" if Path(path).is_dir() else elsewhere
+        raise ValueError(f"{name}: at least one clip must have a label, got {found} - {hint}")
+    return classes
 
 
 def _read_label_lists(table: Table) -> list[WeakClip]:
     """One clip per row, its labels in a list."""
     clips: dict[_ClipKey, WeakClip] = {}
+    first_rows: dict[str, Row] = {}
     for row in table.rows:
         try:
             clip = _clip(table, row, split_labels(table.cell(row, "event_labels")))
@@ -145,6 +144,8 @@ def _read_label_lists(table: Table) -> list[WeakClip]:
                 " or a column 'label' with one label per row",
             )
         clips[key] = clip
+        _note_rows(first_rows, clip, row)
+    _refuse_lists(table, list(clips.values()), first_rows)
     return list(clips.values())
 
 
@@ -161,9 +162,8 @@ def _read_label_rows(table: Table) -> list[WeakClip]:
             clips[key] = _united(clips[key], clip) if key in clips else clip
         except ValueError as reason:
             raise table.error(row, reason) from None
-        for label in clip.labels:
-            first_rows.setdefault(label, row)
-    _refuse_lists(table, first_rows)
+        _note_rows(first_rows, clip, row)
+    _refuse_lists(table, list(clips.values()), first_rows)
     return list(clips.values())
 
 
@@ -214,16 +214,34 @@ def _refuse_strong(table: Table) -> None:
         )
 
 
-def _refuse_lists(table: Table, first_rows: Mapping[str, Row]) -> None:
-    """Raise ValueError when a column of single labels holds comma-separated lists of other labels in it."""
+def _note_rows(first_rows: dict[str, Row], clip: WeakClip, row: Row) -> None:
+    """Keep the first row in which each class is named."""
+    for label in sorted(clip.labels if clip.known is None else clip.labels | clip.known):
+        first_rows.setdefault(label, row)
+
+
+def _refuse_lists(table: Table, clips: Sequence[WeakClip], first_rows: Mapping[str, Row]) -> None:
+    """Raise ValueError when what was read as one label is a list of others: it would become a class of its own."""
+    has_lists, labels = "label" not in table.columns, classes_of(clips)
     for label, row in first_rows.items():
-        parts = [part.strip() for part in label.split(",")]
-        if len(parts) > 1 and all(part in first_rows for part in parts):
+        # In known_classes, always a list, a name with a comma was quoted: it is meant.
+        if not has_lists and label in labels and _is_list(label, ",", first_rows):
             raise table.error(
                 row,
                 f"the label {label!r} is a list of other labels in this file, but in the column"
                 " 'label' a comma belongs to the name - is the column meant to be 'event_labels'?",
             )
+        if _is_list(label, "[;|]", first_rows):
+            advice = "" if has_lists else " and call the column 'event_labels'"
+            raise table.error(
+                row, f"the label {label!r} is a list of other labels of this file - separate them with commas{advice}"
+            )
+
+
+def _is_list(label: str, separators: str, known: Container[str]) -> bool:
+    """Whether the label falls apart into several others."""
+    parts = [part.strip() for part in re.split(separators, label)]
+    return len(parts) > 1 and any(parts) and all(part in known for part in parts if part)
 
 
 def _read_folder(folder: Path) -> list[WeakClip]:
@@ -248,13 +266,3 @@ def _read_folder(folder: Path) -> list[WeakClip]:
             name = clean_filename(file.relative_to(folder).as_posix())
             clips.append(WeakClip(name, labels, None, None, None, {}, file.as_posix()))
     return clips
-
-
-def _folded(label: str) -> str:
-    """The label without case, white space, hyphens and underscores."""
-    return "".join(character for character in label.casefold() if character not in " -_\t\u00a0")
-
-
-def _letters(label: str) -> str:
-    """The label without its digits."""
-    return "".join(character for character in _folded(label) if not character.isdigit())

@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from cli_cases import earmark, refused
+from click.testing import Result
 
-from earmark.cli.evaluate import command, report_text
+from earmark.cli.evaluate import report_text
 from earmark.events import Event
 from earmark.metrics.evaluation import evaluate
 from earmark.metrics.report import as_json
@@ -28,17 +29,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def arguments(folder: Path, *options: str) -> list[object]:
+    """The command line; names of files among the options are those in the folder."""
+    paths = [folder / option if option.endswith((".tsv", ".json")) else option for option in options]
+    return ["evaluate", "--reference", folder / "reference.tsv", "--predicted", folder / "predicted.tsv", *paths]
+
+
 def run(folder: Path, *options: str) -> Result:
-    return CliRunner().invoke(
-        command,
-        [
-            "--reference",
-            str(folder / "reference.tsv"),
-            "--predicted",
-            str(folder / "predicted.tsv"),
-            *(str(folder / option) if option.endswith((".tsv", ".json")) else option for option in options),
-        ],
-    )
+    return earmark(*arguments(folder, *options))
 
 
 # Laws
@@ -81,6 +79,12 @@ def test_the_report_by_hand(folder: Path) -> None:
     assert any(line.split() == ["Owl", *["-"] * 9] for line in lines)
     assert any(line.split()[:4] == ["Dog", "1", "1", "0"] for line in lines)
     assert lines[-1] == "macro F1   event 0.333   segment 0.167   clip 0.333"
+
+
+def test_one_of_each_is_not_many(folder: Path) -> None:
+    (folder / "reference.tsv").write_text(f"{HEADER}a.wav\t1.0\t2.0\tDog\n")
+    (folder / "predicted.tsv").write_text(f"{HEADER}a.wav\t1.0\t2.0\tDog\n")
+    assert run(folder).output.splitlines()[0] == "1 file, 1 reference event, 1 predicted event, 1 class"
 
 
 def test_the_macro_mean_stands_out() -> None:
@@ -127,7 +131,7 @@ def test_json_to_a_file_and_to_standard_output(folder: Path) -> None:
 
 
 def test_help_names_the_three_levels() -> None:
-    output = CliRunner().invoke(command, ["--help"]).output
+    output = earmark("evaluate", "--help").output
     assert "event    onset within 200 ms" in output
     assert "--compatible [sed_eval]" in output
 
@@ -135,24 +139,37 @@ def test_help_names_the_three_levels() -> None:
 # Wrong input
 
 
-def test_wrong_input_is_named(folder: Path) -> None:
-    for options, message in [
-        (("--predicted", "missing.tsv"), "missing.tsv: cannot be read"),
-        (("--durations", "tags.tsv"), "no column 'duration'"),
-        (("--reference-tags", "durations.tsv"), "no column 'event_labels'"),
-    ]:
-        result = run(folder, *options)
-        assert isinstance(result.exception, ValueError)
-        assert message in str(result.exception)
-    (folder / "predicted.tsv").write_text(f"{HEADER}a.wav\t2.0\t1.0\tDog\n")
-    assert "predicted.tsv:2: " in str(run(folder).exception)
-    (folder / "predicted.tsv").write_text(f"{HEADER}a.flac\t1.0\t2.0\tDog\n")
-    assert "predicted must have files of the reference, got 1 others, such as 'a.flac'" in str(run(folder).exception)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--predicted", "missing.tsv"],
+            "missing.tsv: cannot be read (No such file or directory) - is the path relative",
+        ),
+        (["--durations", "tags.tsv"], "no column 'duration'"),
+        (["--reference-tags", "durations.tsv"], "no column 'event_labels'"),
+        (["--json", "."], "--json must be a file to write, got the folder ."),
+        (["--zero-length", "half"], "Invalid value for '--zero-length'"),
+    ],
+)
+def test_wrong_input_is_named(folder: Path, options: list[str], message: str) -> None:
+    assert message in refused(*arguments(folder, *options))
 
 
-def test_wrong_usage_exits_with_2(folder: Path) -> None:
-    assert run(folder, "--zero-length", "half").exit_code == 2
-    assert CliRunner().invoke(command, ["--reference", "a.tsv"]).exit_code == 2
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("a.wav\t2.0\t1.0\tDog\n", "predicted.tsv:2: "),
+        ("a.flac\t1.0\t2.0\tDog\n", "predicted must have files of the reference, got 1 others, such as 'a.flac'"),
+    ],
+)
+def test_wrong_predictions_are_named(folder: Path, row: str, message: str) -> None:
+    (folder / "predicted.tsv").write_text(HEADER + row)
+    assert message in refused(*arguments(folder))
+
+
+def test_both_tables_are_needed() -> None:
+    assert "Missing option '--predicted'" in refused("evaluate", "--reference", "a.tsv")
 
 
 def click_plain(text: str) -> str:
