@@ -82,7 +82,7 @@ _NAN, _INF = float("nan"), float("inf")
 
 # Section, setting, value, and the message that must come.
 _WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
-    (FeatureConfig, {"sample_rate": 0}, "features.sample_rate must be at least 1, got 0"),
+    (FeatureConfig, {"sample_rate": 0}, "features.sample_rate must be at least 100, got 0 - is it in kHz?"),
     (FeatureConfig, {"n_mels": -1}, "features.n_mels must be at least 1, got -1"),
     (FeatureConfig, {"window_samples": 0}, "features.window_samples must be at least 1, got 0"),
     (FeatureConfig, {"hop_samples": 0}, "features.hop_samples must be at least 1, got 0"),

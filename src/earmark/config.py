@@ -35,8 +35,10 @@ class FeatureConfig:
     clip_frames: int | None = None  # pad or cut every clip to this many frames and never mask the padding
 
     def __post_init__(self) -> None:
-        for name in ("sample_rate", "n_mels", "window_samples", "hop_samples"):
-            checks.number(f"features.{name}", getattr(self, name), at_least=1)
+        hint = "is it in kHz? 16 kHz is 16000"
+        checks.number("features.sample_rate", self.sample_rate, at_least=100, whole=True, hint=hint)
+        for name in ("n_mels", "window_samples", "hop_samples"):
+            checks.number(f"features.{name}", getattr(self, name), at_least=1, whole=True)
         checks.number("features.floor", self.floor, above=0)
         if self.dynamic_range_db is not None:
             checks.number("features.dynamic_range_db", self.dynamic_range_db, above=0, hint="80 is usual")
@@ -92,11 +94,11 @@ class ModelConfig:
                 )
         for name in ("channels", "pool_time", "pool_mel"):
             for value in getattr(self, name):
-                checks.number(f"model.{name}", value, at_least=1)
+                checks.number(f"model.{name}", value, at_least=1, whole=True)
         if self.kernel_size % 2 == 0:
             raise ValueError(f"model.kernel_size must be odd, got {self.kernel_size} - else frames would shift in time")
         for name in ("kernel_size", "rnn_layers", "rnn_units"):
-            checks.number(f"model.{name}", getattr(self, name), at_least=1)
+            checks.number(f"model.{name}", getattr(self, name), at_least=1, whole=True)
         checks.number("model.batch_norm_eps", self.batch_norm_eps, above=0)
         checks.number("model.batch_norm_momentum", self.batch_norm_momentum, above=0, at_most=1)
         for name in ("conv_dropout", "rnn_dropout"):
@@ -151,13 +153,13 @@ class TrainingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checks.number("training.epochs", self.epochs, at_least=1)
+        checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
         for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed"):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)
         checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
-        checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1)
+        checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1, whole=True)
         for epoch in self.snapshot_epochs:
             checks.number("training.snapshot_epochs", epoch, at_least=1, at_most=self.epochs)
         checks.choice("training.balance", self.balance, ("classes", "none"))

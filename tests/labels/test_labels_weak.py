@@ -213,6 +213,18 @@ def test_audio_beside_the_class_folders(tmp_path: Path) -> None:
         read_weak(tmp_path)
 
 
+def test_a_recording_in_two_class_folders_is_one_clip_with_both(tmp_path: Path) -> None:
+    for name, content in (("Dog/1.wav", b"a"), ("Cat/1.wav", b"a"), ("Cat/2.wav", b"b"), ("Dog/2.wav", b"other")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    found = {clip.filename: clip.labels for clip in read_weak(tmp_path)}
+    assert found == {"Cat/1.wav": {"Cat", "Dog"}, "Cat/2.wav": {"Cat"}, "Dog/2.wav": {"Dog"}}
+    (tmp_path / "_none").mkdir()
+    (tmp_path / "_none" / "2.wav").write_bytes(b"b")
+    with pytest.raises(ValueError, match=r"_none/2\.wav: the same recording lies in _none and in a class folder, see"):
+        read_weak(tmp_path)
+
+
 def test_a_class_folder_without_audio(tmp_path: Path) -> None:
     touch(tmp_path / "Dog/a.wav")
     touch(tmp_path / "Cat/a.txt")

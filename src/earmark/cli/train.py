@@ -145,10 +145,11 @@ def _remark(labels: Path, config: Config) -> None:
     for first, second in similar_classes(clips):
         click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
     for label in classes:
-        if all(label in clip.labels for clip in clips):
+        if all(label in clip.labels or (clip.known is not None and label not in clip.known) for clip in clips):
             click.echo(
-                f"earmark: every clip in {labels} has the class {label!r}, so nothing shows what it does not sound like"
-                " - are there clips without it? (a row with empty event_labels, or a sub-folder _none)",
+                f"earmark: every clip in {labels} has the class {label!r}, or nobody listened for it there, so nothing"
+                " shows what it does not sound like - are there clips without it? (a row with empty event_labels, or a"
+                " sub-folder _none)",
                 err=True,
             )
 

@@ -19,7 +19,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]")
 # The same few names and labels come again and again in a table: cleaned once, a table is read twice as fast.
 @lru_cache(maxsize=4096)
 def clean_filename(text: str) -> str:
-    r"""Return a file name in the one spelling all tables share: NFC, forward slashes, no ``./``.
+    r"""Return a file name in the one spelling all tables share: NFC, forward slashes, no ``./``, no way out and in again.
 
     The extension stays: ``a.wav`` and ``a.flac`` are different files.
 
@@ -41,9 +41,15 @@ def clean_filename(text: str) -> str:
         name = unicodedata.normalize("NFC", name)
     if "\\" in name:
         name = name.replace("\\", "/")
-    if "./" in name or "//" in name:
+    if "./" in name or "//" in name or ".." in name:
         root = name[: len(name) - len(name.lstrip("/"))]
-        name = root + "/".join(part for part in name.split("/") if part not in ("", "."))
+        parts: list[str] = []
+        for part in name.split("/"):
+            if part == ".." and parts and parts[-1] != "..":
+                parts.pop()  # dogs/../a.wav and a.wav are one file, and must not stand on both sides of a split
+            elif part not in ("", "."):
+                parts.append(part)
+        name = root + "/".join(parts)
     _refuse_control("filename", name)
     return name
 

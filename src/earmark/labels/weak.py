@@ -6,6 +6,7 @@ or a folder per class.
 
 from __future__ import annotations
 
+import filecmp
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -259,10 +260,36 @@ def _read_folder(folder: Path) -> list[WeakClip]:
             f"{folder.as_posix()}: no sub-folders - expected one per class with its audio inside, for"
             f" instance Dog/a.wav, and {NONE_FOLDER} for clips with none of the classes"
         )
-    clips = []
+    clips: dict[str, WeakClip] = {}
+    places: dict[str, list[str]] = {}  # of a path inside its class folder: the clips that have it
     for class_folder in class_folders:
         labels = frozenset() if class_folder.name == NONE_FOLDER else frozenset({clean_label(class_folder.name)})
         for file in find_audio([class_folder]):
             name = clean_filename(file.relative_to(folder).as_posix())
-            clips.append(WeakClip(name, labels, None, None, None, {}, file.as_posix()))
-    return clips
+            clip = WeakClip(name, labels, None, None, None, {}, file.as_posix())
+            twins = places.setdefault(file.relative_to(class_folder).as_posix(), [])
+            twin = next((other for other in twins if _is_same_file(Path(clips[other].where), file)), None)
+            if twin is None:
+                clips[name] = clip
+                twins.append(name)
+            else:
+                clips[twin] = _with_both_classes(clips[twin], clip)
+    return list(clips.values())
+
+
+def _is_same_file(first: Path, second: Path) -> bool:
+    """Whether two files hold the same bytes: people tag a recording twice by copying it into a second class folder."""
+    try:
+        return first.stat().st_size > 0 and filecmp.cmp(first, second, shallow=False)
+    except OSError:
+        return False  # whoever reads them later says why they cannot be read
+
+
+def _with_both_classes(first: WeakClip, second: WeakClip) -> WeakClip:
+    """One clip of a recording that lies in two class folders."""
+    if not first.labels or not second.labels:
+        raise ValueError(
+            f"{second.where}: the same recording lies in {NONE_FOLDER} and in a class folder, see {first.where}"
+            " - does it hold the class or not?"
+        )
+    return replace(first, labels=first.labels | second.labels)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from earmark import config_file
 from earmark.config import Config
 from earmark.files import TEMPORARY_PREFIX, in_use, write_atomic
-from earmark.labels.weak import WeakClip, classes_of, read_weak
+from earmark.labels.weak import WeakClip, classes_to_learn, read_weak
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
 from earmark.training.checkpoint import Checkpoint, Progress, load_checkpoint, restore_optimiser, save_checkpoint
@@ -124,7 +124,7 @@ def read_clips(labels: Path, config: Config, split: Split) -> ClipSet:
     clips = read_weak(labels)
     return clip_set(
         clips,
-        classes_of(clips),
+        classes_to_learn(clips, labels),
         holdout_fraction=config.training.holdout_fraction,
         split_column=split.column,
         held_out_value=split.held_out_value,
