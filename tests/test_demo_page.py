@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,6 +26,7 @@ class Page(HTMLParser):
         self.rows: list[list[str]] = []
         self.alts: list[str] = []
         self.sources: list[str] = []
+        self.captions: list[str] = []
         self.text = ""
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -33,12 +36,16 @@ class Page(HTMLParser):
             self.rows.append([])
         if tag in ("th", "td"):
             self.rows[-1].append("")
+        if tag == "figcaption":
+            self.captions.append("")
         if tag == "img":
             self.alts.append(str(values["alt"]))
         self.sources += [str(values[name]) for name in ("src", "href") if name in values]
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        if str(self.get_starttag_text()).startswith("<figcaption") and data.strip():
+            self.captions[-1] += data
         if self.rows and self.get_starttag_text() is not None and data.strip():
             opened = str(self.get_starttag_text())
             if opened.startswith(("<th", "<td")):
@@ -67,7 +74,7 @@ def test_every_picture_is_a_file_too_and_is_described(page: Page) -> None:
     out, _, _ = small_demo()
     files = sorted(path.name for path in (out / "figures").iterdir())
     clips = [name for name in files if re.fullmatch(r"clip_\d{4}\.png", name)]
-    others = ["comparison.png", "event_f1_by_class.png", "n_against_duration.png", "training.png"]
+    others = ["event_f1_by_class.png", "n_against_duration.png", "training.png"]
     assert files == sorted([*clips, *others])
     assert len(clips) == 3
     assert all((out / "figures" / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n") for name in files)
@@ -117,6 +124,35 @@ def test_the_words_of_the_page(page: Page) -> None:
     assert "16 held-out soundscapes, made from another seed" in page.text
     assert "The demo fails when an event F1 is below 0.3." in page.text
     assert "The curves are the probabilities of every 50 ms." in page.text  # 2 * 400 samples at 16 kHz
+
+
+def test_no_caption_says_again_what_another_says(page: Page) -> None:
+    out, _, _ = small_demo()
+    clips = sorted(path.stem.removeprefix("clip_") for path in (out / "figures").glob("clip_*"))
+    assert sorted(page.captions) == [
+        "Event F1 class by class, from the shortest sounds to the longest.",
+        *(f"Listen to {clip}.wav" for clip in clips),
+    ]
+
+
+def test_the_examples_of_n_are_those_of_the_result(tmp_path: Path) -> None:
+    _, result, _ = small_demo()
+
+    def text(values: tuple[float, ...], reference: Mapping[str, Sequence[Event]]) -> str:
+        power = result.systems["power"]
+        detector = copy.copy(power.detector)
+        detector.info = replace(detector.info, pooling_values=values)
+        systems = {**result.systems, "power": replace(power, detector=detector)}
+        return Page(write_report(tmp_path, replace(result, systems=systems, reference=reference))).text
+
+    # Events of 1.0 s, of 2.5 s and, in the third class, none.
+    events = [Event(0.5, 1.5, "chirp"), Event(0.0, 2.5, "engine")]
+    reference = {name: events for name in result.reference}
+    told = text((0.5, 1.25, 2.0), reference)
+    assert "Here glass (n = 2.00) has the largest, chirp (n = 0.50, with events of 1.0 s) the smallest. Linear" in told
+    told = text((1.5, 0.25, 1.0), reference)
+    assert "chirp (n = 1.50, with events of 1.0 s) has the largest, engine (n = 0.25, with events of 2.5 s)" in told
+    assert "for a clip. Linear softmax is n = 1 for all." in text((1.0, 1.0, 1.0), reference)
 
 
 def test_mean_durations_are_those_of_the_reference() -> None:

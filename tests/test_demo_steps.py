@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
@@ -7,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import soundfile
 from click.testing import CliRunner
@@ -15,8 +17,10 @@ from demo_cases import CLASSES, EASY, small_demo, small_plan
 from earmark.cli.main import main
 from earmark.config import not_deployable
 from earmark.config_file import read_config
-from earmark.demo.steps import SYSTEMS, DemoPlan, run_demo
-from earmark.labels.strong import read_strong
+from earmark.demo import steps
+from earmark.demo.steps import MARKER, SYSTEMS, DemoPlan, run_demo
+from earmark.labels.strong import read_strong, read_tags
+from earmark.metrics.clip import clip_counts
 from earmark.soundscapes.sources import SOURCES
 from earmark.soundscapes.synthetic import draw_clip, held_out
 
@@ -43,12 +47,50 @@ def test_the_figures_are_what_the_command_computes() -> None:
         assert json.loads(computed.stdout)["event"]["macro"]["f1"] == pytest.approx(system.event_f1, abs=1e-12)
 
 
-def test_every_test_clip_gets_an_audacity_file() -> None:
+def test_every_test_clip_gets_the_audacity_file_of_the_command(tmp_path: Path) -> None:
     out, result, _ = small_demo()
+    for name in SYSTEMS:
+        options = ["--model", out / f"{name}.onnx", "--out", tmp_path / name, "--format", "audacity"]
+        found = CliRunner().invoke(main, ["detect", str(out / "soundscapes/test/audio"), *map(str, options)])
+        assert found.exit_code == 0, found.output
+        by_command, by_demo = (
+            {path.name: path.read_text(encoding="utf-8") for path in (folder / name).iterdir()}
+            for folder in (tmp_path, out / "detected")
+        )
+        assert by_demo == by_command
+        assert by_demo.keys() == {f"{filename}.txt" for filename in result.reference}
+
+
+def test_a_clip_has_the_tags_of_all_its_spans(tmp_path: Path) -> None:
+    out, result, _ = small_demo()
+    tags = read_tags(out / "soundscapes/test/weak.tsv")
     for name, system in result.systems.items():
-        for filename, events in system.events.items():
-            lines = (out / "detected" / name / f"{filename}.audacity.txt").read_text(encoding="utf-8").splitlines()
-            assert [line.split("\t")[2] for line in lines] == [event.label for event in events]
+        options = ["--model", out / f"{name}.onnx", "--out", tmp_path / name, "--tags"]
+        CliRunner().invoke(main, ["detect", str(out / "soundscapes/test/audio"), *map(str, options)])
+        thresholds = [setting.clip_threshold for setting in system.detector.info.decoding.settings]
+        found: dict[str, set[str]] = {}
+        for filename in result.reference:
+            rows = (tmp_path / name / f"{filename}.tags.tsv").read_text(encoding="utf-8").splitlines()
+            labels = rows[0].split("\t")[3:]
+            found[filename] = {
+                label
+                for row in rows[1:]
+                for label, prob, threshold in zip(labels, row.split("\t")[3:], thresholds, strict=True)
+                if float(prob) >= threshold
+            }
+        counts = clip_counts(tags, found, classes=system.detector.classes)
+        np.testing.assert_array_equal(system.evaluation.clip.true_positives, counts.true_positives)
+        np.testing.assert_array_equal(system.evaluation.clip.false_positives, counts.false_positives)
+    # Two spans: what is in either of them.
+    detector = copy.copy(result.systems["power"].detector)
+    detector.info = replace(detector.info, clip_seconds=1.5)
+    analysis = next(iter(result.systems["power"].analyses.values()))
+    n_frames, n_classes = analysis.frame_probs.shape
+    probs = np.zeros((n_frames, n_classes), dtype=np.float32)
+    probs[: n_frames // 2, 0] = probs[n_frames // 2 :, 2] = 1.0
+    flat = replace(analysis, frame_probs=probs, scores=np.zeros_like(probs))
+    assert len(detector.tags(flat)) == 2
+    assert steps._tags(detector, flat) == {CLASSES[0], CLASSES[2]}
 
 
 def test_the_test_clips_come_from_another_seed_with_other_parameters() -> None:
@@ -117,6 +159,33 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"the demo's folder must be a folder, got the file .*best\.safetensors"):
         run_demo(mine, plan=plan, say=print, on_progress=print)
     assert mine.read_bytes() == b"three nights of training"
+
+
+def test_folders_named_like_those_of_the_demo_are_not_the_demos(tmp_path: Path) -> None:
+    """The demo deletes runs/power, so it must know that it was the demo who made it."""
+    mine = tmp_path / "work/runs/power/best.safetensors"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(b"three nights of training")
+    (tmp_path / "work/soundscapes").mkdir()
+    with pytest.raises(ValueError, match="must be new, empty, or that of an earlier demo"):
+        run_demo(tmp_path / "work", plan=small_plan(tmp_path, required_f1=0.3), say=print, on_progress=print)
+    assert mine.read_bytes() == b"three nights of training"
+    assert not (tmp_path / "work" / MARKER).exists()
+
+
+def test_an_empty_folder_is_marked_first_and_may_be_written_over_from_then_on(tmp_path: Path) -> None:
+    def stop(text: str) -> None:
+        said.append(text)
+        assert (tmp_path / "demo" / MARKER).is_file()
+        raise KeyboardInterrupt
+
+    said: list[str] = []
+    (tmp_path / "demo").mkdir()
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            run_demo(tmp_path / "demo", plan=DemoPlan(), say=stop, on_progress=print)
+        (tmp_path / "demo/soundscapes").mkdir(exist_ok=True)
+    assert len(said) == 2
 
 
 def test_training_that_fails_says_why_and_stops_the_other(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from earmark.audio import find_audio, find_clip
+from earmark.audio import find_audio, find_clip, find_clips
 
 
 def touch(folder: Path, *names: str) -> None:
@@ -32,6 +33,34 @@ def test_every_clip_that_is_found_is_found_by_its_name(tmp_path: Path) -> None:
     for file in find_audio([tmp_path]):
         name = unicodedata.normalize("NFC", file.relative_to(tmp_path).as_posix())
         assert find_clip(tmp_path, name) == file
+
+
+def test_every_part_of_a_path_may_be_spelt_in_its_own_way(tmp_path: Path) -> None:
+    # Class folders copied from a Mac: each part may be in NFC or NFD, whatever the label file says.
+    for forms in product(("NFC", "NFD"), repeat=3):
+        parts = [
+            unicodedata.normalize(form, name) for form, name in zip(forms, ("Vögel", "Zürich", "ä.wav"), strict=True)
+        ]
+        folder = tmp_path / "-".join(forms)
+        touch(folder, "/".join(parts))
+        for form in ("NFC", "NFD"):
+            assert find_clip(folder, unicodedata.normalize(form, "Vögel/Zürich/ä.wav")) == folder.joinpath(*parts)
+
+
+def test_both_spellings_of_a_folder_are_searched(tmp_path: Path) -> None:
+    composed, decomposed = unicodedata.normalize("NFC", "Käfer"), unicodedata.normalize("NFD", "Käfer")
+    touch(tmp_path, f"{composed}/a.wav", f"{composed}/both.wav", f"{decomposed}/b.wav", f"{decomposed}/both.wav")
+    assert find_clip(tmp_path, f"{composed}/a.wav").parent.name == composed
+    assert find_clip(tmp_path, f"{composed}/b.wav").parent.name == decomposed
+    for folder in (composed, decomposed):  # of two equal ones, that with the very spelling
+        assert find_clip(tmp_path, f"{folder}/both.wav").parent.name == folder
+
+
+def test_names_that_lead_elsewhere(tmp_path: Path) -> None:
+    touch(tmp_path, "audio/a.wav", unicodedata.normalize("NFD", "other/ä.wav"))
+    other = tmp_path / "other" / unicodedata.normalize("NFD", "ä.wav")
+    for name in ("../other/ä.wav", (tmp_path / "other/ä.wav").as_posix()):
+        assert find_clip(tmp_path / "audio", name).resolve() == other.resolve()
 
 
 # Worked numbers
@@ -83,6 +112,31 @@ def test_clips_that_are_not_there(tmp_path: Path, name: str, message: str) -> No
     touch(tmp_path, "a.flac", "kitchen.wav", "sub/deep.wav")
     with pytest.raises(ValueError, match=message):
         find_clip(tmp_path, name)
+
+
+def test_a_hint_comes_from_a_folder_in_another_spelling(tmp_path: Path) -> None:
+    touch(tmp_path, unicodedata.normalize("NFD", "Vögel/a.flac"))
+    with pytest.raises(ValueError, match=r"^Vögel/a.wav: no such file in .* - there is 'a.flac'; is the extension"):
+        find_clip(tmp_path, unicodedata.normalize("NFC", "Vögel/a.wav"))
+
+
+def test_what_the_system_refuses_costs_one_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    touch(tmp_path, "a.wav", "closed/b.wav")
+    real = Path.is_file
+
+    def refused(path: Path) -> bool:
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    long = 300 * "x" + ".wav"
+    names, missing = find_clips(tmp_path, [long, "closed/b.wav", "a.wav"])
+    assert names == {"a.wav": tmp_path / "a.wav"}
+    assert missing == {
+        long: f"{long}: cannot be looked for in {tmp_path.as_posix()} (File name too long)",
+        "closed/b.wav": f"closed/b.wav: cannot be looked for in {tmp_path.as_posix()} (Permission denied)",
+    }
 
 
 def test_clips_in_no_folder(tmp_path: Path) -> None:

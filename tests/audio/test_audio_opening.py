@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import audio_files
+import numpy as np
 import pytest
 import soundfile as sf
+from numpy.typing import NDArray
 
 from earmark.audio import probe_audio, read_audio
 from earmark.audio.opening import open_source
@@ -100,3 +103,21 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a folder, not an audio file"):
         read_audio(tmp_path, sample_rate=16000)
+
+
+def test_what_the_system_refuses_is_an_error_about_the_file(tmp_path: Path) -> None:
+    name = 300 * "a" + ".wav"  # 255 characters are the most
+    for read in (probe_audio, lambda path: read_audio(path, sample_rate=16000)):
+        with pytest.raises(ValueError, match=r"^[^:]*/aaa+\.wav: cannot be read \(File name too long\)$"):
+            read(tmp_path / name)
+
+
+def test_a_disk_that_fails_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(source: SoundfileSource, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
+        yield np.zeros(100, np.float32)
+        raise OSError(5, "Input/output error")
+
+    file = audio_files.write(tmp_path / "a.wav", audio_files.sound(1, 16000), 16000)
+    monkeypatch.setattr(SoundfileSource, "chunks", fails)
+    with pytest.raises(ValueError, match=r"^[^:]*/a\.wav: cannot be read \(Input/output error\)$"):
+        read_audio(file, sample_rate=16000)

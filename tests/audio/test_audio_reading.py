@@ -113,6 +113,18 @@ def test_whatever_the_bytes_there_is_audio_or_a_reason(tmp_path: Path, rng: np.r
     assert all(f"b{suffix}: " in reason for reason in reasons)
 
 
+@pytest.mark.parametrize("suffix", [".wav", ".ogg"])
+def test_blocks_of_a_span_together_are_the_span(tmp_path: Path, suffix: str) -> None:
+    file = made(tmp_path, suffix)
+    for onset, offset in [(0.7, 2.31), (1.0, None), (2.5, 9.0)]:
+        span = read_audio(file, sample_rate=16000, onset=onset, offset=offset)
+        parts = list(blocks(file, sample_rate=16000, block_seconds=0.3, onset=onset, offset=offset))
+        assert np.array_equal(np.concatenate([part.samples for part in parts]), span.samples)
+        assert [part.note for part in parts[:-1]] == [""] * (len(parts) - 1)
+        assert parts[-1].note == span.note
+        assert len(parts) > 1
+
+
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """Ten minutes are 38 MB as float32 at 16 kHz, and 106 MB at 44.1 kHz; block by block it takes neither."""
     minute = audio_files.sound(60, 44100)
@@ -168,7 +180,12 @@ def test_a_span_beyond_the_end(tmp_path: Path) -> None:
     file = made(tmp_path, ".wav", seconds=2.0, rate=16000)
     span = read_audio(file, sample_rate=16000, onset=1.5, offset=4.0)
     assert span.samples.shape == (8000,)
-    assert span.note == "only 0.50 of 2.50 s could be decoded: the file ends at 2.00 s"
+    assert span.note == "offset 4 s is after the end of the file at 2.00 s, so only 0.50 of 2.50 s are used"
+    in_milliseconds = read_audio(file, sample_rate=16000, onset=0.0, offset=4000.0)
+    assert in_milliseconds.note == "offset 4000 s is after the end of the file at 2.00 s - is it in milliseconds?"
+    # Up to a tenth of a second the end of the span is hardly a mistake.
+    little = read_audio(file, sample_rate=16000, onset=1.5, offset=2.09)
+    assert little.note == "only 0.50 of 0.59 s could be decoded: the file ends at 2.00 s"
     # A label rounded to milliseconds is no reason for a note.
     assert read_audio(file, sample_rate=16000, onset=1.5, offset=2.001).note == ""
     assert read_audio(file, sample_rate=16000, onset=1.5).note == ""
@@ -229,6 +246,8 @@ def test_a_span_in_the_missing_half(tmp_path: Path) -> None:
 def test_spans_that_are_none(tmp_path: Path, onset: float, offset: float | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_audio(made(tmp_path, ".wav"), sample_rate=16000, onset=onset, offset=offset)
+    with pytest.raises(ValueError, match=message):
+        blocks(made(tmp_path, ".wav"), sample_rate=16000, block_seconds=1.0, onset=onset, offset=offset)
 
 
 def test_a_header_with_an_absurd_rate(tmp_path: Path) -> None:

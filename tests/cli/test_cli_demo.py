@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +14,8 @@ from demo_cases import small_demo
 from earmark.cli.demo import command
 from earmark.demo import page, steps
 from earmark.demo.steps import DemoPlan, DemoResult
+from earmark.events import Event
+from earmark.metrics.evaluation import evaluate
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def test_the_whole_plan_in_the_folder_demo(
     monkeypatch.chdir(tmp_path)
     result = done("demo")
     assert asked == [(Path("demo"), DemoPlan())]
-    assert len(list(Path("demo/figures").glob("*.png"))) == 7
+    assert len(list(Path("demo/figures").glob("*.png"))) == 6
 
     assert result.stderr == "making 400 [of 400] soundscapes\ndrawing the report\n"
     *systems, last = result.stdout.splitlines()
@@ -57,6 +60,36 @@ def test_the_whole_plan_in_the_folder_demo(
     assert systems == expected
     assert last.startswith("report   demo/report.html   (")
     assert Path("demo/report.html").exists()
+
+
+def test_the_figures_as_json(asked: list[tuple[Path, DemoPlan]], tmp_path: Path) -> None:
+    result = done("demo", "--out", tmp_path, "--json")
+    found = json.loads(result.stdout)
+    assert list(found) == ["systems", "seconds", "report"]
+    assert list(found["systems"]) == ["power", "linear"]
+    for name, system in small_demo()[1].systems.items():
+        assert found["systems"][name] == {
+            "event_f1": system.evaluation.event.macro.f1,
+            "segment_f1": system.evaluation.segment.macro.f1,
+            "clip_f1": system.evaluation.clip.macro.f1,
+        }
+    assert 0.3 < found["seconds"] < 60
+    assert found["report"] == str(tmp_path / "report.html")
+    assert Path(found["report"]).exists()
+    assert result.stderr.endswith("drawing the report\n")
+
+
+def test_what_is_undefined_is_null_in_json(
+    asked: list[tuple[Path, DemoPlan]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = {"a.wav": [Event(0, 0, "dog")]}  # dropped on both sides: nothing is left to divide by
+    nothing = evaluate(events, events)
+    demo = small_demo()[1]
+    systems = {name: replace(system, evaluation=nothing) for name, system in demo.systems.items()}
+    monkeypatch.setattr(steps, "run_demo", lambda out, *, plan, say, on_progress: replace(demo, systems=systems))
+    monkeypatch.setattr(page, "write_report", lambda out, result: out / "report.html")
+    found = json.loads(earmark("demo", "--out", tmp_path, "--json").stdout)
+    assert found["systems"]["power"] == {"event_f1": None, "segment_f1": None, "clip_f1": None}
 
 
 def test_lines_stand_above_the_bars_and_not_in_them(

@@ -32,6 +32,7 @@ def result(folder: Path, **changes: Any) -> TrainingResult:
         "held_out_clips": 3,
         "held_out_f1": {"dog": 0.75, "owl [far]": 0.5},
         "held_out_best_f1": {"dog": 0.8, "owl [far]": 0.5},
+        "pooling_parameter": "n",
         "n": {"dog": 1.25, "owl [far]": 0.125},
     }
     others = {name: changes.pop(name, ()) for name in ("failures", "notes", "untuned")}
@@ -144,22 +145,23 @@ def test_without_held_out_clips_nothing_is_said_about_thresholds(
 
 def test_alpha_is_a_parameter_too_and_there_may_be_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = result(tmp_path / "run")
+    found.metrics["pooling_parameter"] = "alpha"
     found.metrics["alpha"] = found.metrics.pop("n")
     report(found, TWO_EPOCHS)
     shown = capsys.readouterr().err
     assert re.search(r"┃ class +┃ tag F1 at 0\.5 ┃ at its best ┃ alpha ┃", shown)
     assert re.search(r"dog +│ 0\.750 +│ 0\.800 +│ 1\.250 +│\n", shown)
-    del found.metrics["alpha"]
+    found.metrics["pooling_parameter"] = None
     report(found, TWO_EPOCHS)
     assert re.search(r"dog +│ 0\.750 +│ 0\.800 +│\n", capsys.readouterr().err)
 
 
 def test_remarks_failures_and_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failures = (("weak.tsv:2", "a.wav", "a.wav: no such file in audio"),)
-    notes = (("b.wav", "only 1.00 of 2.00 s could be decoded"),)
+    notes = (("weak.tsv:3", "b.wav", "only 1.00 of 2.00 s could be decoded"),)
     report(result(Path("runs/cats & dogs.v2"), failures=failures, notes=notes), TWO_EPOCHS)
     assert capsys.readouterr().err.splitlines()[-4:] == [
-        "earmark: b.wav: only 1.00 of 2.00 s could be decoded",
+        "earmark: weak.tsv:3: b.wav: only 1.00 of 2.00 s could be decoded",
         "earmark: 1 clip could not be read and had to be left out:",
         "  weak.tsv:2: a.wav: no such file in audio",
         # To be pasted into a shell, blanks and points in the name of the run included.
@@ -168,6 +170,37 @@ def test_remarks_failures_and_what_to_do_next(tmp_path: Path, capsys: pytest.Cap
     ]
     report(result(Path("run"), failures=failures * 2), TWO_EPOCHS)
     assert "earmark: 2 clips could not be read and had to be left out:" in capsys.readouterr().err
+
+
+def test_in_a_folder_per_class_a_recording_is_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = "data/dog/a.wav"
+    for reason in (f"{place}: is empty", "dog/a.wav: is empty"):
+        failures, notes = ((place, "dog/a.wav", reason),), ((place, "dog/a.wav", "lasts only 0.001 s"),)
+        report(result(tmp_path / "run", failures=failures, notes=notes), TWO_EPOCHS)
+        shown = capsys.readouterr().err
+        assert "\nearmark: data/dog/a.wav: lasts only 0.001 s\n" in shown
+        assert "\n  data/dog/a.wav: is empty\n" in shown
+
+
+def test_many_remarks_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = tuple((f"weak.tsv:{line}", f"{line}.wav", "lasts only 0.001 s") for line in range(2, 14))
+    report(result(tmp_path / "run", notes=notes), TWO_EPOCHS)
+    shown = capsys.readouterr().err
+    assert shown.count("lasts only") == 10
+    assert "earmark: and 2 more clips used only in part\n" in shown
+
+
+def test_power_pooling_that_became_max_pooling_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report(result(tmp_path / "run", n={"dog": 53.4, "owl [far]": 49.9}), TWO_EPOCHS)
+    assert (
+        "earmark: n of dog is 53: nearly max pooling, gradients reach one frame only - a penalty holds it back:"
+        " --set pooling.penalty=1e-4\n"
+    ) in capsys.readouterr().err
+    for changes in ({"n": {"dog": 50.0}}, {"pooling_parameter": "alpha", "alpha": {"dog": 99.0, "owl [far]": 1.0}}):
+        found = result(tmp_path / "run", **changes)
+        found.metrics["n"] = {**found.metrics["n"], "owl [far]": 1.0}
+        report(found, TWO_EPOCHS)
+        assert "nearly max pooling" not in capsys.readouterr().err
 
 
 def test_a_run_in_this_very_folder_has_a_name(

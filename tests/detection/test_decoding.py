@@ -72,6 +72,13 @@ def test_majority_is_the_median_compared_with_the_threshold(rng: np.random.Gener
             )
 
 
+def test_a_window_holds_more_frames_than_two_bytes_can_count() -> None:
+    # An hour and more at 20 frames a second; in 16 bits 70,001 active frames would be 4,465.
+    assert majority(np.ones(150_000, dtype=bool), window=70_001).tolist() == [True] * 80_000
+    every_other = np.arange(150_000) % 2 == 1  # 35,001 of the 70,001 where a window begins with one, otherwise 35,000
+    np.testing.assert_array_equal(majority(every_other, window=70_001), every_other[:80_000])
+
+
 def test_every_event_is_long_enough_apart_and_reaches_the_threshold(rng: np.random.Generator) -> None:
     for _ in range(300):
         setting = random_settings(rng)

@@ -163,6 +163,24 @@ def test_tags_of_a_clip_are_the_clip_probability_of_training(tmp_path: Path, rng
     np.testing.assert_allclose(span.clip_probs, expected, atol=2e-5)
 
 
+def test_a_probability_that_rounding_carries_past_one_or_zero_is_one_or_zero(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Rounding:
+        def run(self, outputs: None, inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+            n_frames = inputs["audio"].shape[1] // 320
+            probs = np.array([1 + 2**-23, -(2**-30), 0.25], np.float32)  # the first float32 above 1
+            return [np.tile(probs, (1, n_frames, 1)), np.zeros((1, n_frames, 3), np.float32)]
+
+    info = Detector(model).info
+    monkeypatch.setattr("earmark.detection.detector.open_model", lambda path, n_threads: (Rounding(), info))
+    detector = Detector(model)
+    analysis = detector.analyse(np.zeros(3200, np.float32), sample_rate=RATE)
+    np.testing.assert_array_equal(analysis.frame_probs, [[1.0, 0.0, 0.25]] * 10)
+    assert [(event.label, event.score) for event in detector.events(analysis)] == [("high", 1.0)]
+    assert detector.tags(analysis)[0].clip_probs == pytest.approx([1.0, 0.0, 0.25])
+
+
 def test_more_threads_change_nothing_but_speed(model: Path, rng: np.random.Generator) -> None:
     audio = lively_audio(rng, 20000)
     one, two = (Detector(model, n_threads=n).analyse(audio, sample_rate=RATE).frame_probs for n in (1, 2))

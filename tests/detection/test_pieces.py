@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -73,6 +74,17 @@ def test_a_piece_comes_as_soon_as_its_context_is_known_and_no_more_is_held() -> 
         assert taken == min(1000, 10 * number + 13)
         longest = max(longest, len(window.samples))
     assert longest == 16  # the piece and its context on both sides
+
+
+def test_a_long_recording_needs_no_more_memory_than_a_piece() -> None:
+    block = np.zeros(1000, np.float32)
+    tracemalloc.start()
+    n_kept = sum(w.keep_to - w.keep_from for w in windows([block] * 1000, piece_samples=5000, context_samples=500))
+    most_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert n_kept == 1_000_000  # 4 MB
+    # A piece, its context and a block are 7000 samples of 4 bytes; twice that while the next block is put behind them.
+    assert most_bytes < 100_000
 
 
 # --- worked numbers ---

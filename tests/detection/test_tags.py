@@ -102,6 +102,13 @@ def test_spans_that_are_no_whole_number_of_frames_do_not_drift() -> None:
     assert spans[100].onset == 15_103 * 1460 / 22050  # 1000.02 s; a span of 151 frames each would begin at 999.80 s
 
 
+def test_spans_that_are_no_whole_number_of_samples_do_not_drift() -> None:
+    # 0.24 s are 2.4 samples: the borders are 2.4, 4.8, 7.2, 9.6 and 12, each rounded, and not 2, 4, 6, 8 and 10.
+    grid = Timeline(sample_rate=10, hop_samples=1)
+    spans = span_tags(np.zeros((12, 1)), None, rule="max", span_seconds=0.24, timeline=grid)
+    assert [(span.onset, span.offset) for span in spans] == [(0, 0.2), (0.2, 0.5), (0.5, 0.7), (0.7, 1.0), (1.0, 1.2)]
+
+
 def test_duration_cuts_the_last_span_and_leaves_out_the_padding() -> None:
     spans = span_tags(
         [[0.1], [0.2], [0.3], [0.9]], None, rule="max", span_seconds=1, timeline=GRID, duration_seconds=1.3

@@ -107,10 +107,6 @@ def test_a_span_may_have_no_length() -> None:
         ("a\x07.wav", "holds a tab, a line end or another control character"),
         ("a\n.wav", "holds a tab, a line end or another control character"),
         ("m\udcff.wav", r"the filename 'm\\udcff\.wav' is not UTF-8 and no table can hold it - rename it"),
-        (
-            "dogs/../a.wav",
-            r"the filename 'dogs/\.\./a\.wav' leads out of its folder with '\.\.' - write the path without",
-        ),
         ("a\u2028.wav", "holds a tab, a line end or another control character"),
         ('"a.wav"', "is it quoted twice"),
     ],

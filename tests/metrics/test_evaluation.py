@@ -64,6 +64,16 @@ def test_zero_length_events_are_dropped_at_all_levels() -> None:
     assert kept.clip.macro.f1 == 0.5
 
 
+def test_derived_tags_and_events_agree_on_what_has_no_length() -> None:
+    # The two ends differ in the last bit and are the same nanosecond: no event, so no tag.
+    blink = {"a": [Event(3.0, 3.0000000000000004, "dog"), Event(2.0, 3.0, "cat")]}
+    assert blink["a"][0].onset < blink["a"][0].offset
+    result = evaluate(blink, {"a": [Event(2.0, 3.0, "cat")]})
+    assert (result.event.absent, result.clip.absent) == (("dog",), ("dog",))
+    result = evaluate({"a": [Event(2.0, 3.0, "cat")]}, blink)
+    assert (result.event.absent, result.clip.absent) == (("dog",), ("dog",))
+
+
 def test_zero_length_events_are_kept_where_sed_eval_keeps_them() -> None:
     reference = {"a": [Event(0.0, 0.0, "dog")]}
     assert evaluate(reference, reference, compatible="sed_eval").event.true_positives.tolist() == [1]
@@ -95,6 +105,39 @@ def test_reference_tags_may_name_clips_that_the_strong_list_does_not() -> None:
     assert result.clip.true_positives.tolist() == [2]
     assert result.left_out.ignored_files == ("b",)
     assert result.left_out_tags.ignored_files == ()
+
+
+def test_a_file_under_another_case_or_extension_is_a_near_miss() -> None:
+    def near_miss(reference: list[str], predicted: list[str]) -> tuple[str, str] | None:
+        events = [Event(0, 1, "dog")]
+        return evaluate(dict.fromkeys(reference, events), dict.fromkeys(predicted, events)).near_miss
+
+    assert near_miss(["same.wav", "Day 1/A.wav"], ["same.wav", "z.wav", "day 1/a.WAV"]) == (
+        "day 1/a.WAV",
+        "Day 1/A.wav",
+    )
+    assert near_miss(["same.wav", "a.wav"], ["same.wav", "a.flac", "a.mp3"]) == ("a.flac", "a.wav")
+    assert near_miss(["same.wav", "a.wav"], ["same.wav", "a"]) == ("a", "a.wav")
+    assert near_miss(["same.wav", "T\u00fcr.wav"], ["same.wav", "Tu\u0308r.mp3"]) == ("Tu\u0308r.mp3", "T\u00fcr.wav")
+    # Nothing is nearly the same: other names, numbers that are no extension, and a file that is there as well.
+    assert near_miss(["same.wav", "a.wav"], ["same.wav", "b/a.wav", "ab.wav"]) is None
+    assert near_miss(["same.wav", "take 1.5"], ["same.wav", "take 1.6"]) is None
+    assert near_miss(["a.wav"], ["a.wav", "a.flac"]) is None
+    assert near_miss(["same.wav", "a.wav"], ["same.wav"]) is None
+
+
+def test_near_misses_of_tags_are_those_of_the_tag_lists() -> None:
+    events = {"a.wav": [Event(0, 1, "dog")]}
+    tags = {"a.wav": {"dog"}, "b.wav": {"dog"}}
+    result = evaluate(events, events, reference_tags=tags, predicted_tags={"a.wav": {"dog"}, "B.wav": {"dog"}})
+    assert (result.near_miss, result.near_miss_tags) == (None, ("B.wav", "b.wav"))
+
+
+def test_last_offsets_are_those_of_the_events_that_count() -> None:
+    reference = {"a": [Event(0, 4, "dog"), Event(9, 9, "dog")], "b": [Event(0, 1, "dog")]}
+    predicted = {"a": [Event(0, 3, "dog")], "b": [Event(0, 2, "dog")], "c": [Event(0, 7, "dog")]}
+    assert evaluate(reference, predicted).last_offsets_seconds == (4.0, 3.0)
+    assert evaluate(reference, {"a": []}).last_offsets_seconds == (4.0, 0.0)
 
 
 def test_settings_reach_the_counting() -> None:

@@ -53,6 +53,14 @@ def test_a_chain_of_moves() -> None:
     assert maximum_matching({0: [5, 6], 1: [6, 7], 2: [7, 8], 3: [5]}) == {5: 3, 6: 0, 7: 1, 8: 2}
 
 
+def test_only_the_shortest_chains_are_followed_at_a_time() -> None:
+    # First come: 0 takes 1, 1 takes 5, 2 takes 3; 3 and 4 are left. The shortest chain: 3 takes 1, and 0 moves to 2.
+    # Only then 4 takes 3, 2 moves to 2, and 0 on to 4. Had 4 been served in the same round, along a longer chain, then
+    # 1 would have had to move from 5 to 0.
+    neighbours = {0: [1, 2, 4], 1: [5, 0, 2], 2: [3, 2, 5], 3: [1], 4: [3]}
+    assert maximum_matching(neighbours) == {1: 3, 5: 1, 3: 4, 2: 2, 4: 0}
+
+
 def test_a_chain_longer_than_the_limit_of_recursion() -> None:
     n = 5000
     chain = {left: [left, left + 1] for left in range(n)} | {n: [0]}

@@ -131,6 +131,19 @@ def test_durations_give_true_negatives() -> None:
     assert (cut.n_segments, cut.false_negatives.tolist()) == (10, [10])
 
 
+def test_events_that_end_after_their_file_are_counted() -> None:
+    reference = {"a": [Event(0.0, 12.0, "dog"), Event(0.0, 3.0, "cat")], "b": [Event(0.0, 3.0, "dog")], "c": []}
+    predicted = {"a": [Event(9.0, 10.0, "dog")], "b": [Event(0.0, 4.0, "dog")], "c": [Event(0.0, 0.1, "dog")]}
+    durations = {"a": 10.0, "b": 3.0, "c": 0.0}
+    late = segment_counts(reference, predicted, durations=durations)
+    assert late.n_late_events == 3  # the first dog in a, the prediction in b, that in c
+    assert segment_counts(reference, predicted, durations=durations, compatible="sed_eval").n_late_events == 3
+    assert segment_counts(reference, predicted).n_late_events == 0
+    for end, n_late_events in ((10.001, 0), (10.0011, 1)):  # a table of milliseconds may say 10.000 for 10.0005
+        late = segment_counts({"a": [Event(0, end, "dog")]}, {"a": []}, durations={"a": 10.0})
+        assert late.n_late_events == n_late_events
+
+
 def test_durations_find_files_in_either_unicode_form() -> None:
     for name in ("Tu\u0308r.wav", "T\u00fcr.wav"):
         assert segment_counts({"Tu\u0308r.wav": []}, {}, durations={name: 4.0}, classes=["dog"]).n_segments == 4

@@ -139,6 +139,8 @@ def test_wrong_options_are_refused() -> None:
         pooling.create("hierarchical", n_classes=2, inner="pwer", groups=(3, 2))
     with pytest.raises(ValueError, match=r"groups must name at least two stages, .* got \(5,\)"):
         Hierarchical(Power(2), groups=(5,))
+    with pytest.raises(ValueError, match=r"groups must name at least two stages, for instance \(5, 5, 4\), got 5$"):
+        Hierarchical(Power(2), groups=5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"groups must be at least 1, got 0"):
         Hierarchical(Power(2), groups=(5, 0))
     with pytest.raises(ValueError, match=r"inner must be a plain pooling function, got 'hierarchical' - add to groups"):

@@ -16,9 +16,10 @@ from earmark import pooling
 # -- laws -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_names_are_those_of_the_paper() -> None:
-    paper = ["attention", "auto", "average", "cap", "exponential", "hierarchical", "linear", "max", "power", "rap"]
-    assert pooling.names() == paper
+def test_the_functions_of_the_paper_are_there() -> None:
+    paper = {"attention", "auto", "average", "cap", "exponential", "hierarchical", "linear", "max", "power", "rap"}
+    assert paper <= set(pooling.names())
+    assert pooling.names() == sorted(pooling.names())
 
 
 def test_a_new_file_in_the_folder_is_a_new_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +91,17 @@ def test_wrong_logits_and_masks_are_refused(case: Case, logits: Tensor, mask: Te
 
 
 @every_pool
+@pytest.mark.parametrize("which", ["logits", "mask", "features"])
+@pytest.mark.parametrize("kind", ["list", "ndarray"])
+def test_whatever_is_no_tensor_is_refused(case: Case, which: str, kind: str) -> None:
+    arguments: dict[str, Any] = {"logits": torch.zeros(2, 5, 3), "mask": TRUE, "features": torch.zeros(2, 5, 5)}
+    arguments[which] = arguments[which].tolist() if kind == "list" else arguments[which].numpy()
+    for call in (case.pool(), case.pool().log_probs, case.pool().scores):
+        with pytest.raises(ValueError, match=rf"{which} must be a torch tensor, got {kind} - convert it: torch.as_t"):
+            call(**arguments)
+
+
+@every_pool
 def test_features_of_another_length_are_refused_even_where_they_are_not_used(case: Case) -> None:
     with pytest.raises(ValueError, match=r"features .* as many clips and frames as the logits \(2, 5, 3\), got \(2, 4"):
         case.pool()(torch.zeros(2, 5, 3), None, torch.zeros(2, 4, 5))
@@ -120,3 +132,32 @@ def test_unknown_names_and_no_classes_are_refused() -> None:
         pooling.takes("median")
     with pytest.raises(ValueError, match=r"n_classes must be at least 1, got 0"):
         pooling.create("average", n_classes=0)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (2.5, "must be a whole number, got 2.5"),
+        (True, "must be a number, got True"),
+        ("2", "must be a number, got '2'"),
+        (float("nan"), "must be at least [13], got nan"),
+        (float("inf"), "must be a finite number, got inf"),
+    ],
+)
+def test_what_is_counted_is_a_whole_number(value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"n_classes {message}"):
+        pooling.create("average", n_classes=value)
+    with pytest.raises(ValueError, match=f"n_features {message}"):
+        pooling.create("attention", n_classes=2, n_features=value)
+    with pytest.raises(ValueError, match=f"n_frames {message.replace('2.5', '20.5')}"):
+        pooling.create("cap", n_classes=2, n_frames=20.5 if value == 2.5 else value)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=f"groups {message}"):
+        pooling.create("hierarchical", n_classes=2, inner="power", groups=(2, value))
+
+
+@pytest.mark.parametrize("name", ["power", "auto", "cap", "rap"])
+@pytest.mark.parametrize("value", ["1", True, [1.0, 2.0]])
+def test_a_parameter_begins_as_one_number(name: str, value: Any) -> None:
+    needed: dict[str, dict[str, Any]] = {"cap": {"n_frames": 20}, "rap": {"penalty": 0.1}}
+    with pytest.raises(ValueError, match=r"initial must be a number, got ('1'|True|\[1[.]0, 2[.]0\])"):
+        pooling.create(name, n_classes=2, initial=value, **needed.get(name, {}))

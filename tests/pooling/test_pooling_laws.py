@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from pooling_cases import Case, Clips, gradients, hierarchical_cases, plain_cases, random_clips
+from torch import Tensor
 from torch.testing import assert_close
 
 PLAIN = plain_cases()
@@ -205,6 +206,31 @@ def test_a_parameter_shown_in_tables_has_a_name_and_one_value_per_class(case: Ca
     if values is not None:
         assert values.shape == (pool.n_classes,)
         assert not values.requires_grad
+
+
+@every_pool
+def test_a_table_of_parameters_is_a_copy(case: Case, rng: np.random.Generator) -> None:
+    clips, pool = random_clips(rng), case.pool()
+    if pool.parameter_values() is None:
+        return
+    optimiser = torch.optim.SGD(pool.parameters(), lr=0.1)
+    rows: list[Tensor] = []
+    for _ in range(3):
+        optimiser.zero_grad()
+        pool(*clips.arguments()).sum().backward()
+        optimiser.step()
+        values = pool.parameter_values()
+        assert values is not None
+        rows.append(values)
+    assert len({tuple(row.tolist()) for row in rows}) == 3  # as they were at each step, not three times as they are
+    before = pool(*clips.arguments())
+    rows[-1].fill_(0.0)
+    assert_close(pool(*clips.arguments()), before, atol=0, rtol=0)
+
+
+@every_pool
+def test_a_sign_threshold_is_a_number_to_read_and_not_to_train(case: Case) -> None:
+    assert not case.pool().sign_threshold(torch.full((2, 3), 0.5)).requires_grad
 
 
 @every_pool

@@ -74,6 +74,30 @@ def test_the_logarithm_of_almost_nothing_is_exact(name: str, present: bool) -> N
     assert (log_not_y if present else log_y).item() == pytest.approx(expected, rel=1e-6)
 
 
+# Weights that do not depend on the probabilities, so that nothing but the last step may cost digits.
+@pytest.mark.parametrize("case", [case for case in ALL if case.has_head or case.name in ("average", "max")], ids=str)
+@pytest.mark.parametrize("shift", [-17.0, 17.0])
+def test_gradients_of_almost_certain_clips_survive_rounding(case: Case, shift: float, rng: np.random.Generator) -> None:
+    # Rounding lifts some of these logarithms of about 1 - 1e-8 above 0; what puts them back costs no gradient.
+    pool = case.pool()
+    for n_frames in (2, 3, 7, 13):
+        clips = random_clips(rng, lengths=(n_frames,) * 8)
+        clips.logits[:] = clips.logits / 4 + shift
+        found, exact = (
+            _log_gradient(pool.to(dtype), clips.logits.to(dtype), clips.features.to(dtype), present=shift > 0)
+            for dtype in (torch.float32, torch.float64)
+        )
+        assert_close(found, exact.float(), rtol=1e-4, atol=1e-13)
+
+
+def _log_gradient(pool: pooling.Pool, logits: torch.Tensor, features: torch.Tensor, *, present: bool) -> torch.Tensor:
+    """The gradient of log y^c, or of log (1 - y^c), to the frames."""
+    logits = logits.detach().requires_grad_()
+    pool.log_probs(logits, None, features)[0 if present else 1].sum().backward()
+    assert logits.grad is not None
+    return logits.grad
+
+
 # -- laws: precision ------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from oracles import pooling_formulas
 from torch import Tensor
 from torch.testing import assert_close
@@ -77,6 +78,34 @@ def test_a_larger_exponent_never_lowers_a_clip(n: float, rng: np.random.Generato
         assert expected >= 0
 
 
+@pytest.mark.parametrize("n", [1e-3, 0.1, 0.337, 1.0])
+def test_frames_far_beyond_what_float32_holds_keep_their_order(n: float) -> None:
+    # y = e^-300 is 0 in float32, but its n-th power is not: e^-30 for n = 0.1, which weighs against e^-20.
+    logits = torch.tensor([-300.0, -200.0, -250.0, -120.0, -101.0])
+    pool = Power(1, initial=n)
+    asked = logits.clone().requires_grad_()
+    log_y, log_not_y = pool.log_probs(asked[None, :, None])
+    log_y.sum().backward()
+    n_stored, log_frames = pool.n.item(), logits.double().numpy()  # log y = z - log(1 + e^z) = z here
+    expected = _log_sum_exp((n_stored + 1) * log_frames) - _log_sum_exp(n_stored * log_frames)
+    to_frames = (n_stored + 1) * _shares((n_stored + 1) * log_frames) - n_stored * _shares(n_stored * log_frames)
+    assert log_y.item() == pytest.approx(expected, rel=1e-6)
+    assert log_not_y.item() == pytest.approx(0, abs=1e-6)
+    assert asked.grad is not None
+    np.testing.assert_allclose(asked.grad.numpy(), to_frames, rtol=2e-5, atol=1e-7)
+    assert ((asked.grad > 0).numpy() == (log_frames > np.log(n_stored / (n_stored + 1)) + expected)).all()
+
+
+def _log_sum_exp(values: NDArray[np.float64]) -> float:
+    """log of the sum of e to the values."""
+    return float(values.max() + np.log(np.exp(values - values.max()).sum()))
+
+
+def _shares(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """e to the values, divided by their sum."""
+    return np.exp(values - _log_sum_exp(values))
+
+
 def test_a_class_trains_its_own_exponent_only(rng: np.random.Generator) -> None:
     pool = Power(3, initial=1.0)
     pool(random_logits(rng, n_classes=3))[:, 1].sum().backward()
@@ -113,6 +142,15 @@ def test_softplus_keeps_the_exponent_above_0_without_projection() -> None:
     assert pool.raw.tolist() == pytest.approx([-5.0, 0.5413, 40.0])
     # log(1 + e^-5) = 0.006715, log(1 + e^0.5413) = 1, and 40 itself.
     assert pool.parameter_values().tolist() == pytest.approx([0.006715, 1.0, 40.0], abs=1e-4)
+
+
+def test_softplus_is_exact_between_the_small_and_the_large() -> None:
+    raw = torch.linspace(4.0, 19.0, 16, dtype=torch.float64)
+    pool = Power(16, constraint="softplus").double()
+    with torch.no_grad():
+        pool.raw.copy_(raw)
+    # log(1 + e^6) = 6.002476: for a bound as low as 5 torch would return 6 itself.
+    assert pool.parameter_values().tolist() == pytest.approx(np.logaddexp(0, raw.numpy()).tolist(), rel=1e-12)
 
 
 @pytest.mark.parametrize("initial", [1e-6, 0.5, 1.0, 30.0, 1e3])
@@ -154,5 +192,7 @@ def test_wrong_options_are_refused() -> None:
         Power(2, penalty=-0.1)
     with pytest.raises(ValueError, match=r"constraint must be one of project, softplus, got 'projct' - did you mean"):
         Power(2, constraint="projct")
+    with pytest.raises(ValueError, match=r"initial must be a number, got '1' - n below 0 would favour the quietest"):
+        pooling.create("power", n_classes=2, initial="1")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"initial must be at least 0, got nan"):
         Power(2, initial=float("nan"))

@@ -30,14 +30,18 @@ def test_systems_differ_without_colour() -> None:
     assert line(axes, "curve power").is_dashed() != line(axes, "curve linear").is_dashed()
 
 
-def test_the_threshold_is_a_dashed_line_at_its_height_and_named() -> None:
+def test_the_threshold_is_a_dashed_line_at_its_height_and_written_beside_the_lane() -> None:
     axes = Clip().draw().axes[1]
     for name, height in (("power", 0.6), ("linear", 0.25)):
         threshold = line(axes, f"threshold {name}")
         assert list(np.asarray(threshold.get_ydata())) == [height, height]
         assert threshold.is_dashed()
         assert threshold.get_color() == canvas.system_looks([name])[name].colour
-    assert [text.get_text() for text in axes.texts] == ["power: θyᶜ 0.60  (yᶜ 0.80)", "linear: θyᶜ 0.25  (yᶜ 0.50)"]
+    assert [text.get_text() for text in axes.texts] == ["yᶜ 0.80  θyᶜ 0.60", "yᶜ 0.50  θyᶜ 0.25"]
+    lanes = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
+    for name, text in zip(("power", "linear"), axes.texts, strict=True):
+        assert text.get_position()[1] == lanes[name]
+        assert text.get_color() == canvas.system_looks([name])[name].colour
 
 
 @pytest.mark.parametrize("nowhere", [np.nan, -0.3, 1.2])
@@ -46,7 +50,28 @@ def test_a_function_whose_gradient_keeps_its_sign_has_no_threshold(nowhere: floa
     axes = clip.draw().axes[1]
     assert marked(axes, "threshold linear") == []
     assert len(marked(axes, "threshold power")) == 1
-    assert axes.texts[1].get_text() == "linear: yᶜ 0.50"
+    assert axes.texts[1].get_text() == "yᶜ 0.50"
+
+
+@pytest.mark.parametrize("n_systems", [1, 2, 6])
+def test_nothing_is_cut_off_at_the_edge_of_the_sheet(n_systems: int) -> None:
+    names = [f"system {index}" for index in range(n_systems)]
+    clip = Clip(
+        shown_classes=["hum", "knock"],
+        frame_probs=dict.fromkeys(names, np.full((50, 2), 0.5)),
+        detected={name: [] for name in names},
+        clip_probs=dict.fromkeys(names, np.full(2, 0.5)),
+        sign_thresholds=dict.fromkeys(names, np.full(2, 0.25)),
+        title="a name as long as a recorder likes to make them " * 3,
+    )
+    figure = clip.draw()
+    assert figure.get_figwidth() == canvas.SHEET_INCHES
+    marks = figure.legends[1].get_window_extent()
+    texts = [text.get_window_extent() for axes in figure.axes for text in axes.texts]
+    titles = [axes.title.get_window_extent() for axes in figure.axes] + [figure.axes[0]._left_title.get_window_extent()]
+    for box in [marks, *texts, *titles]:
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
 
 
 def test_only_events_of_the_shown_class_are_drawn_at_their_times() -> None:

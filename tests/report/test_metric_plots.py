@@ -57,6 +57,30 @@ def test_dots_are_the_input_sorted_by_duration() -> None:
     assert figure.axes[0].yaxis_inverted()
 
 
+def heights(figure: Figure, system: str) -> np.ndarray:
+    """Where the dots of one system stand, in rows from the top."""
+    (line,) = [line for line in figure.axes[0].lines if line.get_gid() == f"score {system}"]
+    return np.asarray(line.get_ydata(), dtype=float)
+
+
+@pytest.mark.parametrize("n_systems", [1, 2, 3, 10])
+def test_equal_dots_stand_below_each_other_inside_their_row(n_systems: int) -> None:
+    names = [f"system {index}" for index in range(n_systems)]
+    figure = by_class(dict.fromkeys(names, np.array([0.8, 0.6, 0.7])))
+    found = np.array([heights(figure, name) for name in names])  # (systems, classes)
+    assert np.all(np.diff(found, axis=0) > 0.05)
+    assert np.all(np.abs(found - [0, 1, 2]) < 0.5)
+    assert found.mean(axis=0) == pytest.approx([0, 1, 2])
+
+
+def test_two_equal_dots_do_not_touch() -> None:
+    figure = by_class({"power": np.array([0.8, 0.6, 0.7]), "linear": np.array([0.8, 0.6, 0.7])})
+    axes = figure.axes[0]
+    pixels = [axes.transData.transform(np.column_stack([dots(figure, s), heights(figure, s)])) for s in SCORES]
+    apart_points = np.abs(pixels[0] - pixels[1])[:, 1] * 72 / figure.dpi
+    assert np.all(apart_points > 6.5)  # the size of a marker
+
+
 def test_saving_twice_gives_the_same_bytes() -> None:
     for figure in (comparison_figure(scores=SCORES), by_class({"power": np.array([0.8, 0.6, 0.7])})):
         assert canvas.png_bytes(figure) == canvas.png_bytes(figure)

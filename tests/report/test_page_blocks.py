@@ -85,9 +85,19 @@ def test_a_column_with_words_is_not_set_as_numbers() -> None:
 def test_a_picture_has_its_natural_size() -> None:
     # 3 x 2 inch are 288 x 192 CSS pixels of 1/96 inch.
     text = Picture(png(3, 2), "nothing").html()
-    assert 'width="288" height="192" style="min-width:min(40rem,288px)" alt="nothing"' in text
+    assert 'width="288" height="192" style="min-width:min(38rem,288px)" alt="nothing"' in text
     assert "figcaption" not in text
     assert "<figcaption>below</figcaption>" in Picture(png(3, 2), "nothing", caption="below").html()
+
+
+def test_a_full_sheet_fits_a_window_of_700_pixels_with_letters_one_can_read() -> None:
+    text = Picture(png(canvas.SHEET_INCHES, 2), "nothing").html()
+    width, least_rem, natural = re.findall(r'width="(\d+)".*min-width:min\((\d+)rem,(\d+)px\)', text)[0]
+    assert width == natural == "730"  # 7.6 * 96
+    # The page leaves 4 % at both sides, the sheet 1.5 % inside and a line of one pixel.
+    assert 16 * int(least_rem) <= 700 * (1 - 2 * 0.04 - 2 * 0.015) - 2
+    smallest_letters_points, points_per_pixel = 8.0, 0.75
+    assert smallest_letters_points / points_per_pixel * 16 * int(least_rem) / 730 > 8.5
 
 
 def test_letters_that_no_file_can_hold_become_visible() -> None:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from earmark.report import canvas
 from earmark.report.page_style import CSS
 
 
@@ -24,6 +25,13 @@ def luminance(colour: tuple[int, int, int]) -> float:
 
 
 # laws
+
+
+def test_the_page_is_as_wide_as_a_full_sheet() -> None:
+    (rem,) = re.findall(r"max-width: (\d+)rem; padding", CSS)
+    # Inside 2.5 rem of the page, 1 rem of the sheet and its line of one pixel, on both sides.
+    room = 16 * (int(rem) - 2 * 2.5 - 2 * 1) - 2
+    assert 96 * canvas.SHEET_INCHES <= room < 96 * canvas.SHEET_INCHES + 16
 
 
 def test_nothing_is_loaded() -> None:

@@ -45,6 +45,16 @@ def test_points_are_the_input_and_the_reference_line_is_where_asked() -> None:
     assert values(moved.axes[0], "reference")[1] == [0.5, 0.5]
 
 
+@pytest.mark.parametrize("n", [N, N + 1.0, np.array([0.9, 0.8, 0.5, 0.7]), np.ones(4), np.zeros(4)])
+def test_the_axis_reaches_as_far_as_the_values_and_the_reference_line(n: np.ndarray) -> None:
+    axes = draw({"power": n}).axes[0]
+    low, high = axes.get_ylim()
+    shown = [*n.tolist(), 1.0]
+    assert low < min(shown) <= max(shown) < high
+    if np.ptp(shown) > 0:
+        assert np.ptp(shown) > 0.75 * (high - low)  # most of the height is used
+
+
 def test_names_overlap_neither_each_other_nor_points(rng: np.random.Generator) -> None:
     names = [f"class with a name {index}" for index in range(17)]
     durations = np.exp(rng.uniform(np.log(0.2), np.log(9), 17))

@@ -44,6 +44,17 @@ def lines(axes: Axes) -> Mapping[str, Line2D]:
 # laws
 
 
+@pytest.mark.parametrize("learns_n", [True, False])  # four panels, and three
+def test_several_panels_fill_a_sheet(rng: np.random.Generator, learns_n: bool) -> None:
+    figure = training_figure([curves("power", rng, learns_n=learns_n)], classes=CLASSES)
+    assert figure.get_figwidth() == canvas.SHEET_INCHES
+    for axes in figure.axes:
+        box = axes.xaxis.label.get_window_extent()
+        others = [other.xaxis.label.get_window_extent() for other in figure.axes if other is not axes]
+        assert not any(box.overlaps(other) for other in others)
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+
+
 def test_every_line_is_its_input(rng: np.random.Generator) -> None:
     power, linear = curves("power", rng), curves("linear", rng, learns_n=False)
     loss, clip, event, n = training_figure([power, linear], classes=CLASSES).axes

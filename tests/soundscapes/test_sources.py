@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from earmark.soundscapes import sources
 from earmark.soundscapes.sources import SOURCES
 from earmark.soundscapes.waves import Draw, Wave, audible_part
 
@@ -162,6 +163,24 @@ def test_the_mean_band_does_not_tell_the_classes_apart_but_movement_in_time_does
 
 
 # ---- worked numbers
+
+
+@pytest.mark.parametrize(("position", "gain_in_speed"), [(0.0, 0.75), (1.0, 1.35)])
+def test_an_engine_loses_or_gains_speed(monkeypatch: pytest.MonkeyPatch, position: float, gain_in_speed: float) -> None:
+    """The time between strokes at the end, against that at the beginning, is what was drawn."""
+    strokes: list[NDArray[np.int64]] = []
+
+    def noted(pulses: Wave, response: Wave) -> Wave:
+        strokes.append(np.flatnonzero(pulses))
+        return pulses
+
+    monkeypatch.setattr(sources, "convolved", noted)
+    sources.engine(Draw(np.random.default_rng(3), (position, position)), RATE)
+    between = np.diff(strokes[0])  # at the low end 14 strokes per second for 3.5 s, at the high one 40 for 7.5 s
+    n_strokes = len(between)
+    ratio = between[:3].mean() / between[-3:].mean()
+    # Three strokes from each end are about this much short of the whole course.
+    assert ratio == pytest.approx(gain_in_speed ** (1 - 3 / n_strokes), rel=0.02)
 
 
 def test_strokes_keep_their_period() -> None:

@@ -99,6 +99,18 @@ def test_a_rise_longer_than_the_sound_does_no_harm() -> None:
 # ---- worked numbers
 
 
+def test_half_the_power_of_brown_noise_lies_where_it_is_heard(rng: np.random.Generator) -> None:
+    # Flat below 100 Hz that is 100 parts; above, the integral of (100 / f) ** 2 up to 8000 Hz, 100 - 100 / 80 = 98.75.
+    # So 50.3 % lie below; without the flat part it would be nearly all, and an SNR would speak of what nobody hears.
+    noise = power_law_noise(rng, 60 * RATE, RATE, slope=2.0)
+    power = np.abs(np.fft.rfft(noise)) ** 2  # bins of 1/60 Hz
+    assert power[: 60 * 100].sum() / power.sum() == pytest.approx(100 / 198.75, abs=0.03)
+    # Wherever the flat part ends, it is half: 1000 parts below 1000 Hz, and 1000 - 1000 / 8 = 875 above.
+    noise = power_law_noise(rng, 60 * RATE, RATE, slope=2.0, flat_below=1000.0)
+    power = np.abs(np.fft.rfft(noise)) ** 2
+    assert power[: 60 * 1000].sum() / power.sum() == pytest.approx(1000 / 1875, abs=0.03)
+
+
 def test_a_dying_tone_ends_where_it_is_30_db_down() -> None:
     # exp(-t / 0.1) is 30 dB down at 0.1 * ln(10 ** 1.5) = 0.1 * 3.454 = 0.3454 s; the cut lies on steps of 2 ms.
     tone = np.sin(2 * np.pi * 1000 * seconds(RATE, RATE)) * np.exp(-seconds(RATE, RATE) / 0.1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,10 @@ from oracles.training_cases import RATE, changed, lively_audio, write_tones
 from earmark.config import Config
 from earmark.models.crnn import Network
 from earmark.training import dry_run as module
+from earmark.training import loop, measuring
+from earmark.training.batch import Batch
 from earmark.training.dry_run import DryRun, dry_run
+from earmark.training.log import read_log
 from earmark.training.run import Split, train
 
 QUICK = changed(training={"epochs": 1, "batch_seconds": 4.0})
@@ -25,6 +31,17 @@ def tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Recordings of tones with their tags."""
     folder = tmp_path_factory.mktemp("tones")
     write_tones(folder)
+    return folder
+
+
+def steps_of(run: Path) -> list[dict[str, Any]]:
+    """The steps in the log of a run."""
+    return [row for row in read_log(run / "log.jsonl") if row["kind"] == "step"]
+
+
+def copied(tones: Path, folder: Path) -> Path:
+    """The recordings where a test may change them."""
+    shutil.copytree(tones, folder)
     return folder
 
 
@@ -51,7 +68,8 @@ def test_it_says_what_the_run_will_have(tones: Path, tmp_path: Path) -> None:
     result = train(tones / "weak.tsv", audio=tones, out=tmp_path / "run", config=config, device="cpu")
     assert found.classes == tuple(result.metrics["classes"])
     assert found.clips == result.metrics["training_clips"] + result.metrics["held_out_clips"]
-    # Padding and balance make the true number of steps a little different in every epoch.
+    # Balance makes the true number of steps a little different in every epoch; that of the first is exact.
+    assert found.steps_per_epoch == sum(row["epoch"] == 1 for row in steps_of(tmp_path / "run"))
     assert found.steps_per_epoch == pytest.approx(result.metrics["steps"] / 3, rel=0.5)
     seconds = [soundfile.info(file).duration for file in tones.glob("*.wav")]
     assert found.hours == pytest.approx(sum(seconds) / 3600)
@@ -62,6 +80,7 @@ def test_it_says_what_the_run_will_have(tones: Path, tmp_path: Path) -> None:
 def test_a_step_takes_time_and_memory(tones: Path) -> None:
     found = looked(tones)
     assert 0 < found.seconds_per_step < 60
+    assert found.memory_bytes is not None
     assert 10e6 < found.memory_bytes < 1e12
 
 
@@ -77,26 +96,110 @@ def test_the_first_batch_is_a_batch_of_training_clips(tones: Path) -> None:
         assert row.tolist() == [float("high" in tags), float("low" in tags)]
 
 
-def test_the_longest_clip_is_among_those_that_are_timed(
+def test_the_picture_is_the_first_batch_of_the_run(
+    tones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = changed(QUICK, augment={"time_shift_seconds": 0.1})
+    found = looked(tones, config).first_batch
+    drawn: list[Batch] = []
+    draw = loop.drawn_batch
+
+    def noted(*arguments: Any) -> Batch:
+        drawn.append(draw(*arguments))
+        return drawn[-1]
+
+    monkeypatch.setattr(loop, "drawn_batch", noted)
+    train(tones / "weak.tsv", audio=tones, out=tmp_path / "run", config=config, device="cpu")
+    assert found.filenames == drawn[0].filenames
+    torch.testing.assert_close(found.features, drawn[0].features)
+
+
+def test_the_largest_batch_and_the_longest_clip_are_timed(
     tones: Path, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It decides about memory, and by chance it would not be drawn among the few clips that are read.
-    for file in tones.iterdir():
-        (tmp_path / file.name).symlink_to(file)
-    soundfile.write(tmp_path / "long.wav", lively_audio(rng, 30 * RATE), RATE, subtype="FLOAT")
-    rows = (tones / "weak.tsv").read_text()
-    (tmp_path / "weak.tsv").unlink()
-    (tmp_path / "weak.tsv").write_text(rows + "long.wav\thigh\ttrain\ta\n")
+    # They decide about memory. No other clips are read but those of the first batch and some held-out ones.
+    folder = copied(tones, tmp_path / "data")
+    soundfile.write(folder / "long.wav", lively_audio(rng, 30 * RATE), RATE, subtype="FLOAT")
+    with (folder / "weak.tsv").open("a") as file:
+        file.write("long.wav\thigh\ttrain\ta\n")
     timed: list[int] = []
-    terms = module.weak_loss_terms
+    read: list[int] = []
+    terms, store = measuring.weak_loss_terms, module.feature_store
 
     def noted(network: Network, batch: Any, config: Config) -> Any:
-        timed.append(batch.features.shape[1])
+        timed.append(batch.features.shape[0] * batch.features.shape[1])
         return terms(network, batch, config)
 
-    monkeypatch.setattr(module, "weak_loss_terms", noted)
-    looked(tmp_path, changed(QUICK, training={"piece_seconds": 10.0}), split=Split("split", "test"))
-    assert max(timed) == 30 * RATE // 160
+    def noted_store(folder: Path, clips: Any, *others: Any, **named: Any) -> Any:
+        read.append(len(clips))
+        return store(folder, clips, *others, **named)
+
+    monkeypatch.setattr(measuring, "weak_loss_terms", noted)
+    monkeypatch.setattr(module, "feature_store", noted_store)
+    config = changed(QUICK, training={"piece_seconds": 10.0})
+    found = looked(folder, config, split=Split("split", "test"))
+    assert found.longest_seconds == 30.0
+    *usual, last = timed
+    assert last == 30 * RATE // 160
+    result = train(folder / "weak.tsv", audio=folder, out=tmp_path / "run", config=config, split=Split("split", "test"))
+    assert result.failures == ()
+    assert len(usual) == 4
+    assert max(usual) > 0.75 * 4.0 * RATE / 160  # batches of 4 s
+    assert read[0] < 16
+
+
+def test_the_time_is_that_of_the_run(tones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of the processor, because a busy machine may take any time. Clips of a second, and one of half a minute.
+    monkeypatch.setattr(time, "perf_counter", time.process_time)
+    folder = copied(tones, tmp_path / "data")
+    minute = np.concatenate([soundfile.read(file)[0] for file in sorted(folder.glob("*.wav"))])
+    soundfile.write(folder / "long.wav", minute, RATE)
+    with (folder / "weak.tsv").open("a") as file:
+        file.write("long.wav\thigh\ttrain\ta\n")
+    config = changed(model={"channels": (32, 32)}, training={"epochs": 6, "batch_seconds": 6.0, "piece_seconds": 3.0})
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        found = looked(folder, config)
+        began = time.process_time()
+        train(folder / "weak.tsv", audio=folder, out=tmp_path / "run", config=config, device="cpu")
+        taken = time.process_time() - began
+    finally:
+        torch.set_num_threads(threads)
+    assert 0.5 < found.seconds / taken < 2, (found.seconds, taken)
+    parts = found.reading_seconds + 6 * found.epoch_seconds + found.held_out_seconds
+    assert found.seconds == pytest.approx(parts)
+    assert min(found.reading_seconds, found.epoch_seconds, found.held_out_seconds) > 0
+
+
+def test_spans_are_looked_at_as_spans(tones: Path, tmp_path: Path) -> None:
+    folder = copied(tones, tmp_path / "data")
+    night = np.concatenate([soundfile.read(file)[0] for file in sorted(folder.glob("*.wav"))])
+    soundfile.write(folder / "night.wav", night, RATE)
+    end = len(night) / RATE
+    spans = [(0.0, 1.0), (2.5, 3.5), (5.0, 7.25), (8.0, 9.0), (end - 1, end), (end - 1, 9000.0), (end + 5, end + 6)]
+    rows = [f"night.wav\t{onset}\t{offset}\t{('high', 'low')[i % 2]}" for i, (onset, offset) in enumerate(spans)]
+    rows += ["000.wav\t\t\thigh", "001.wav\t\t\tlow"]
+    (folder / "weak.tsv").write_text("\n".join(["filename\tonset\toffset\tevent_labels", *rows]) + "\n")
+    found = looked(folder, changed(QUICK, training={"holdout_fraction": 0.1}))
+    whole_files = sum(soundfile.info(folder / f"00{i}.wav").duration for i in (0, 1))
+    assert found.hours * 3600 == pytest.approx(1 + 1 + 2.25 + 1 + 1 + 1 + whole_files, abs=1e-3)
+    assert [(Path(where).name, remark) for where, _, remark in found.notes] == [
+        ("weak.tsv:7", f"offset 9000 s is after the end of the file at {end:.2f} s - is it in milliseconds?")
+    ]
+    ((where, name, reason),) = found.unreadable
+    assert (Path(where).name, name) == ("weak.tsv:8", "night.wav")
+    assert reason.startswith(f"{folder.as_posix()}/night.wav: onset {end + 5:g} s is after the end of the file at")
+
+
+def test_what_is_used_only_in_part_is_noted(tones: Path, tmp_path: Path) -> None:
+    folder = copied(tones, tmp_path / "data")
+    soundfile.write(folder / "000.wav", np.zeros(8), RATE)
+    found = looked(folder, changed(QUICK, features={"clip_frames": 90}))  # 1.8 s
+    assert found.notes[0][1:] == ("000.wav", "lasts only 0.001 s")
+    longer = [file.name for file in sorted(folder.glob("*.wav")) if soundfile.info(file).duration > 1.8 + 256 / RATE]
+    assert [name for _, name, _ in found.notes[1:]] == longer
+    assert found.notes[1][2].startswith("only the first 1.80 of ")
 
 
 def test_progress_is_told_for_every_file(tones: Path) -> None:
@@ -110,6 +213,40 @@ def test_nothing_is_trained_but_a_copy(tones: Path) -> None:
     first, again = looked(tones).first_batch, looked(tones).first_batch
     torch.testing.assert_close(first.features, again.features)
     torch.random.set_rng_state(state)
+
+
+def test_no_figure_is_invented_where_the_system_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    assert measuring.peak_memory_bytes(torch.device("cpu")) is None
+
+
+# --- worked numbers ---
+
+
+def test_the_first_step_is_not_timed_and_long_clips_have_their_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A clock that the steps move on: the first one takes 1000 s, others a second per 100 frames, long ones 3 per 100.
+    clock, steps = 0.0, []
+
+    def step(network: Any, optimiser: Any, data: Any, batch: list[int], config: Any) -> int:
+        nonlocal clock
+        steps.append(batch)
+        n_frames = {"a": 100, "b": 300, "long": 4000}[str(batch[0])]
+        clock += 1000 if len(steps) == 1 else n_frames * (0.03 if batch[0] == "long" else 0.01)
+        return n_frames
+
+    monkeypatch.setattr(measuring, "_step", step)
+    monkeypatch.setattr(measuring, "new_optimiser", lambda network, config: None)
+    monkeypatch.setattr(time, "perf_counter", lambda: clock)
+    measured: Any = measuring.step_seconds_per_frame
+    a, b, long = ["a"], ["b"], ["long"]
+    assert measured(None, None, None, usual=[b, a], longest=long) == pytest.approx((0.01, 0.03))
+    assert steps == [b, a, b, a, long]
+    steps.clear()
+    assert measured(None, None, None, usual=[a], longest=[]) == pytest.approx((0.01, 0.0))
+    assert steps == [a, a, a, a]
+    steps.clear()
+    assert measured(None, None, None, usual=[], longest=long) == pytest.approx((0.0, 0.03))
+    assert steps == [long, long]
 
 
 # --- wrong input ---
@@ -132,6 +269,17 @@ def test_no_recording_that_can_be_opened(tones: Path, tmp_path: Path) -> None:
     (tmp_path / "weak.tsv").write_text((tones / "weak.tsv").read_text())
     with pytest.raises(ValueError, match=r"no training clip could be read; the first: .*weak.tsv:2: 000.wav: no"):
         looked(tmp_path)
+
+
+def test_training_clips_whose_headers_are_better_than_their_sound(tones: Path, tmp_path: Path) -> None:
+    folder = copied(tones, tmp_path / "data")
+    for file in folder.glob("*.wav"):
+        samples, rate = soundfile.read(file)
+        file.unlink()
+        soundfile.write(file, samples, rate, format="FLAC")
+        file.write_bytes(file.read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"none of the \d+ clips could be read; the first: .*weak.tsv:\d+: .* decoded"):
+        looked(folder)
 
 
 def test_a_wrong_split(tones: Path) -> None:

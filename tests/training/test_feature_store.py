@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,10 @@ import pytest
 import soundfile
 import torch
 from feature_store_cases import ALL, LENGTHS, expected, named, store_of, write_recordings
-from oracles.training_cases import RATE, SMALL, changed, lively_audio, weak_clip
+from oracles.training_cases import RATE, SMALL, changed, weak_clip
 
-from earmark.models.features import LogMel
 from earmark.training import feature_store as module
-from earmark.training.feature_store import FeatureStore, clip_features, feature_store, statistics
+from earmark.training.feature_store import FeatureStore, feature_store, located, statistics
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def audio(tmp_path: Path, rng: np.random.Generator) -> Path:
 
 def test_every_clip_has_the_features_of_its_recording(tmp_path: Path, audio: Path) -> None:
     store, n_read = store_of(tmp_path / "cache", audio)
-    assert (len(store), n_read, store.kept, store.failures, store.notes) == (5, 5, (0, 1, 2, 3, 4), (), ())
+    assert (len(store), n_read, store.kept, store.failures) == (5, 5, (0, 1, 2, 3, 4), ())
     # Whole output frames of 320 samples, two feature frames each.
     assert store.lengths.tolist() == [2 * -(-length // 320) for length in LENGTHS]
     for index in range(5):
@@ -57,18 +59,18 @@ def test_many_threads_keep_the_order_and_read_only_a_little_ahead(
     clips = [weak_clip("4.wav", ["dog"], onset=i / 100, offset=i / 100 + 0.5) for i in range(100)]
     clips[50] = weak_clip("missing.wav", ["dog"], where="weak.tsv:52")
     started, most_ahead = 0, 0
-    read_audio = module.read_audio
+    blocks = module.blocks
 
     def counted(*arguments: Any, **options: Any) -> Any:
         nonlocal started
         started += 1
-        return read_audio(*arguments, **options)
+        return blocks(*arguments, **options)
 
     def on_clip(done: int) -> None:
         nonlocal most_ahead
         most_ahead = max(most_ahead, started - done)
 
-    monkeypatch.setattr(module, "read_audio", counted)
+    monkeypatch.setattr(module, "blocks", counted)
     monkeypatch.setattr(torch, "get_num_threads", lambda: n_threads)
     monkeypatch.setattr(torch, "set_num_threads", lambda count: None)
     store = feature_store(tmp_path / "cache", clips, audio, SMALL, on_clip=on_clip)
@@ -82,30 +84,34 @@ def test_many_threads_keep_the_order_and_read_only_a_little_ahead(
 
 def test_the_number_of_threads_is_what_it_was(tmp_path: Path, audio: Path) -> None:
     before = torch.get_num_threads()
-    store_of(tmp_path / "cache", audio)
-    assert torch.get_num_threads() == before
+    torch.set_num_threads(3)  # the threads that read have one each, and so would this one from then on
+    try:
+        store_of(tmp_path / "cache", audio)
+        assert torch.get_num_threads() == 3
+        with pytest.raises(ZeroDivisionError):
+            feature_store(tmp_path / "other", ALL, audio, SMALL, on_clip=lambda done: 1 // 0)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_features_are_on_disk_before_the_index_says_so(
+    tmp_path: Path, audio: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features, index = tmp_path / "cache" / "features.f16", tmp_path / "cache" / "index.json"
+    synced = []
+
+    def noted(descriptor: int) -> None:
+        file = os.fstat(descriptor)
+        if os.path.samestat(file, features.stat()):
+            synced.append((file.st_size, index.exists()))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    store, _ = store_of(tmp_path / "cache", audio)
+    assert synced == [(len(store.frames) * 16 * 2, False)]  # all of it, bands of two bytes
 
 
 # --- worked numbers ---
-
-
-def test_a_clip_of_a_fixed_number_of_frames_is_filled_up_or_cut(rng: np.random.Generator) -> None:
-    audio = lively_audio(rng, 4000)
-    for framing, n_samples in (("hop", 50 * 160), ("centred", 49 * 160)):  # centred: one frame more than hops
-        config = changed(features={"clip_frames": 50, "framing": framing}).features
-        found = clip_features(audio, LogMel(config), time_reduction=2)
-        padded = torch.from_numpy(np.pad(audio, (0, n_samples - 4000)))
-        assert found.shape == (50, 16)
-        torch.testing.assert_close(found, LogMel(config)(padded[None])[0])
-        long = clip_features(np.tile(audio, 5), LogMel(config), time_reduction=2)
-        torch.testing.assert_close(long, LogMel(config)(torch.from_numpy(np.tile(audio, 5)[:n_samples])[None])[0])
-
-
-def test_clips_of_their_own_length_are_whole_output_frames(rng: np.random.Generator) -> None:
-    for framing in ("hop", "centred"):
-        log_mel = LogMel(changed(features={"framing": framing}).features)
-        for n_samples, n_frames in ((480, 4), (640, 4), (641, 8), (8000, 52)):  # 640 samples to a frame of four
-            assert clip_features(lively_audio(rng, n_samples), log_mel, time_reduction=4).shape == (n_frames, 16)
 
 
 def test_statistics_of_the_bands(rng: np.random.Generator) -> None:
@@ -144,8 +150,8 @@ def test_a_recording_cut_short_is_used_as_far_as_it_goes(tmp_path: Path, audio: 
     (audio / "4.wav").write_bytes(content[: len(content) // 2])
     store, _ = store_of(tmp_path / "cache", audio)
     assert (len(store), store.failures) == (5, ())
-    ((name, remark),) = store.notes
-    assert (name, remark[:9]) == ("4.wav", "only 1.25")
+    where, name, remark = store.notes[-1]
+    assert (where, name, remark[:9]) == ("weak.tsv:6", "4.wav", "only 1.25")
     assert store.lengths[4] == 2 * -(-10000 // 320)
 
 
@@ -163,7 +169,63 @@ def test_a_clip_too_short_for_its_framing_costs_only_itself(tmp_path: Path, audi
     config = changed(features={"framing": "centred", "window_samples": 1024})
     store, _ = store_of(tmp_path / "cache", audio, ALL, config)
     assert store.kept == (0, 1, 4)
-    assert "longer than half a window (512 samples)" in store.failures[0][2]
+    assert store.failures[0][2].startswith(f"{audio}/2.wav: audio must be longer than half a window (512 samples)")
+
+
+def test_every_reason_begins_with_the_recording_and_names_it_once(tmp_path: Path, audio: Path) -> None:
+    (audio / "1.wav").write_bytes(b"")
+    soundfile.write(audio / "2.wav", np.full(800, np.nan, np.float32), RATE, subtype="FLOAT")
+    too_long = 300 * "x" + ".wav"
+    late = weak_clip("4.wav", ["dog"], onset=70.0, offset=71.0, where="weak.tsv:7")
+    store, _ = store_of(tmp_path / "cache", audio, [*ALL, late, *named(too_long, "missing.wav")])
+    assert [name for _, name, _ in store.failures] == ["1.wav", "2.wav", "4.wav", too_long, "missing.wav"]
+    for where, name, reason in store.failures:
+        path = name if name in (too_long, "missing.wav") else f"{audio.as_posix()}/{name}"
+        assert reason.startswith(f"{path}: ")
+        assert located(where, name, reason).count(name) == 1
+    assert "(File name too long)" in store.failures[3][2]
+
+
+def test_a_full_disk_is_not_a_recording_that_cannot_be_read(
+    tmp_path: Path, audio: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module.tempfile, "SpooledTemporaryFile", lambda **options: Full())
+    with pytest.raises(OSError, match="No space left on device"):
+        store_of(tmp_path / "cache", audio)
+    assert not (tmp_path / "cache" / "index.json").exists()
+
+
+def test_what_is_odd_about_a_clip_is_noted(tmp_path: Path, audio: Path) -> None:
+    clips = [
+        *ALL,  # 3.wav has one sample, 2.wav a whole output frame
+        weak_clip("4.wav", ["dog"], onset=0.5, offset=4000.0, where="weak.tsv:7"),
+        weak_clip("4.wav", ["dog"], onset=0.5, offset=0.51, where="weak.tsv:8"),
+    ]
+    store, _ = store_of(tmp_path / "cache", audio, clips)
+    assert store.notes == (
+        ("weak.tsv:5", "3.wav", "lasts only 0.00013 s"),
+        ("weak.tsv:7", "4.wav", "offset 4000 s is after the end of the file at 2.50 s - is it in milliseconds?"),
+        ("weak.tsv:8", "4.wav", "lasts only 0.01 s"),
+    )
+    again, n_read = store_of(tmp_path / "cache", audio, clips)
+    assert (again.notes, n_read) == (store.notes, 0)
+    config = changed(features={"clip_frames": 50})  # 1 s, and a window of 32 ms
+    cropped, _ = store_of(tmp_path / "cropped", audio, clips, config)
+    assert cropped.notes == (
+        ("weak.tsv:5", "3.wav", "lasts only 0.00013 s"),
+        ("weak.tsv:6", "4.wav", "only the first 1.00 of 2.50 s are used, as features.clip_frames says"),
+        (
+            "weak.tsv:7",
+            "4.wav",
+            "offset 4000 s is after the end of the file at 2.50 s - is it in milliseconds?;"
+            " only the first 1.00 of 2.00 s are used, as features.clip_frames says",
+        ),
+        ("weak.tsv:8", "4.wav", "lasts only 0.01 s"),
+    )
 
 
 def test_no_readable_recording_at_all(tmp_path: Path, audio: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import soundfile
 from feature_store_cases import ALL, named, store_of, write_recordings
 from oracles.training_cases import RATE, SMALL, changed, lively_audio, weak_clip
 
+from earmark.training import feature_store as module
 from earmark.training.feature_store import feature_store
 
 
@@ -19,6 +21,18 @@ from earmark.training.feature_store import feature_store
 def audio(tmp_path: Path, rng: np.random.Generator) -> Path:
     """A folder with recordings 0.wav to 4.wav."""
     return write_recordings(tmp_path / "audio", rng)
+
+
+class Undecodable:
+    """Reads clips, but for some."""
+
+    def __init__(self, read: Callable[..., Any], *names: str, reason: str = "no decoder") -> None:
+        self.read, self.names, self.reason = read, names, reason
+
+    def __call__(self, file: Path, *others: Any) -> Any:
+        if file.name in self.names:
+            raise ValueError(self.reason)
+        return self.read(file, *others)
 
 
 # --- laws ---
@@ -84,6 +98,43 @@ def test_a_recording_that_appears_is_read(tmp_path: Path, audio: Path) -> None:
     assert store.kept == (0, 1, 3, 4)
     (audio / "later.wav").rename(audio / "2.wav")
     assert store_of(tmp_path / "cache", audio)[0].kept == (0, 1, 2, 3, 4)
+
+
+def test_failures_of_last_time_are_tried_again(tmp_path: Path, audio: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = (audio / "1.wav").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_read_clip", Undecodable(module._read_clip, "1.wav", "3.wav"))
+        first, _ = store_of(tmp_path / "cache", audio)
+        assert [reason for _, _, reason in first.failures] == [f"{audio}/{n}.wav: no decoder" for n in (1, 3)]
+        # All of them still fail: only they were looked at, and the reasons are those of today.
+        patch.setattr(module, "_read_clip", Undecodable(module._read_clip, "1.wav", "3.wav", reason="bad luck"))
+        again, n_read = store_of(tmp_path / "cache", audio)
+        assert (n_read, again.kept) == (0, (0, 2, 4))
+        assert [reason for _, _, reason in again.failures] == [f"{audio}/{n}.wav: bad luck" for n in (1, 3)]
+        np.testing.assert_array_equal(again.frames, first.frames)
+    # The files are what they were, but now there is a decoder.
+    assert (audio / "1.wav").read_bytes() == whole
+    found, n_read = store_of(tmp_path / "cache", audio)
+    assert (found.kept, found.failures, n_read) == ((0, 1, 2, 3, 4), (), 5)
+    assert store_of(tmp_path / "cache", audio)[1] == 0
+
+
+def test_one_failure_that_can_be_read_by_now_is_enough(
+    tmp_path: Path, audio: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_read_clip", Undecodable(module._read_clip, "1.wav", "3.wav"))
+        store_of(tmp_path / "cache", audio)
+    monkeypatch.setattr(module, "_read_clip", Undecodable(module._read_clip, "1.wav"))
+    found, n_read = store_of(tmp_path / "cache", audio)
+    assert (found.kept, n_read) == ((0, 2, 3, 4), 5)
+
+
+def test_a_failure_names_the_folder_of_today(tmp_path: Path) -> None:
+    for name in ("empty 1", "empty 2"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(ValueError, match=rf"the first: weak.tsv:2: 0.wav: no such file in .*/{name}"):
+            store_of(tmp_path / "cache", tmp_path / name)
 
 
 @pytest.mark.parametrize("damage", ["no index", "half an index", "no features", "fewer features", "more features"])

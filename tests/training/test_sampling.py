@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from oracles.mixed_batches_slow import mixed_batches_slow
 
 from earmark.training.sampling import batches_by_length, epoch_order, mixed_batches
 
@@ -148,11 +149,30 @@ def test_looking_costs_little_padding(rng: np.random.Generator) -> None:
     assert lengths.sum() / sum(padded_frames(batch, lengths) for batch in batches) > 0.95
 
 
-def test_a_large_data_set_is_planned_in_a_moment(rng: np.random.Generator) -> None:
-    lengths = rng.integers(50, 500, 50_000)
-    began = time.perf_counter()
-    mixed_batches(rng.permutation(50_000), lengths, max_frames=8000, max_together=3000)
-    assert time.perf_counter() - began < 10  # half a second on an idle machine
+@pytest.mark.parametrize("kind", ["alike", "any", "long and short", "few"])
+def test_the_batches_are_those_of_a_search_through_all_clips(kind: str, rng: np.random.Generator) -> None:
+    n_clips = 40 if kind == "few" else 3000
+    lengths = {
+        "alike": rng.integers(400, 600, n_clips),
+        "any": np.round(np.exp(rng.uniform(0, 9, n_clips))).astype(np.int64),
+        # Many short clips wait for company behind a few long ones, longer than a batch looks ahead.
+        "long and short": np.where(rng.random(n_clips) < 0.1, 5000, 1),
+        "few": rng.integers(1, 500, n_clips),
+    }[kind]
+    order = rng.integers(0, n_clips, n_clips).tolist()  # some clips more than once
+    for max_frames, max_together in ((8000, 3000), (20000, 20000), (300, 50)):
+        expected = mixed_batches_slow(order, lengths, max_frames=max_frames, max_together=max_together)
+        assert mixed_batches(order, lengths, max_frames=max_frames, max_together=max_together) == expected
+
+
+def test_planning_takes_ten_times_as_long_for_ten_times_the_clips(rng: np.random.Generator) -> None:
+    seconds = []
+    for n_clips in (30_000, 300_000):
+        lengths = rng.integers(50, 500, n_clips)
+        began = time.process_time()
+        mixed_batches(rng.permutation(n_clips), lengths, max_frames=8000, max_together=3000)
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 30 * seconds[0], seconds  # a search through all clips: a hundred times
 
 
 # --- worked numbers ---
@@ -171,6 +191,16 @@ def test_clips_that_would_be_mostly_padding_wait() -> None:
     # with 90 it is 210 of 400.
     lengths = np.array([100, 10, 10, 10, 90])
     assert mixed_batches(range(5), lengths, max_frames=1000, max_together=1000) == [[0, 1, 2, 4], [3]]
+
+
+@pytest.mark.parametrize(("n_between", "together"), [(999, True), (1000, False)])
+def test_how_far_a_batch_looks(n_between: int, together: bool) -> None:
+    # 100 takes a 1 (101 of 200 are real), no other 1 (102 of 300), and 90 (191 of 300) if it stands in reach: among
+    # the thousand behind the first that it looked at, which was taken.
+    lengths = np.array([100, 1, *[1] * n_between, 90])
+    batches = mixed_batches(range(len(lengths)), lengths, max_frames=1000, max_together=1000)
+    assert batches[0][:2] == [0, 1]
+    assert (len(lengths) - 1 in batches[0]) == together
 
 
 def test_batches_of_clips_sorted_by_length() -> None:

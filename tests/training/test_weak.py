@@ -96,6 +96,9 @@ def test_frames_of_a_piece_and_its_context() -> None:
         model=ModelConfig(channels=(4, 4), pool_time=(2, 2), pool_mel=(2, 2)),
     )
     assert piece_and_context_frames(recipe) == (906 * 4, 30 * 4)
+    # A piece is never longer than a batch may be: 10 s are 250 output frames.
+    small_batches = Config(training=TrainingConfig(piece_seconds=60.0, batch_seconds=10.0, context_seconds=2.0))
+    assert piece_and_context_frames(small_batches) == (500, 100)
     shortest = Config(training=TrainingConfig(piece_seconds=1e-6, context_seconds=0.0))
     assert piece_and_context_frames(shortest) == (2, 0)  # one output frame at least
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from earmark.demo.steps import DemoResult
 
 
 @click.command(name="demo")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("demo"), show_default=True, help="Folder to fill.")
-def command(out: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON, instead of lines.")
+def command(out: Path, as_json: bool) -> None:
     """Learn ten kinds of generated sounds from tags alone, mark them in new soundscapes, and write a report.
 
     Takes about two minutes on two cores. Fails when a detector is worse than it should be.
@@ -39,12 +46,37 @@ def command(out: Path) -> None:
         result = run_demo(out, plan=DemoPlan(), say=say, on_progress=on_progress)
         say("drawing the report")
         report = write_report(out, result)
-    for name, system in result.systems.items():
-        event, segment, clip = (counts.macro.f1 for counts in system.evaluation.levels)
-        click.echo(f"{name:<8} event F1 {event:.3f}   segment F1 {segment:.3f}   clip F1 {clip:.3f}")
-    click.echo(f"report   {report}   ({time.monotonic() - begin:.0f} s)")
+    seconds = time.monotonic() - begin
+    click.echo(_json(result, report, seconds) if as_json else _lines(result, report, seconds))
     if not result.is_good:
         raise ValueError(
             f"the demo failed: an event F1 is below {result.required_f1}, though this data is the same everywhere"
             " - something in this installation computes differently; please report it with the output of pip freeze"
         )
+
+
+def _lines(result: DemoResult, report: Path, seconds: float) -> str:
+    """A line for each system, and where the report is."""
+    lines = [
+        f"{name:<8} " + "   ".join(f"{level} F1 {value:.3f}" for level, value in f1.items())
+        for name, f1 in _macro_f1(result).items()
+    ]
+    return "\n".join([*lines, f"report   {report}   ({seconds:.0f} s)"])
+
+
+def _json(result: DemoResult, report: Path, seconds: float) -> str:
+    """The same for programs."""
+    systems = {
+        name: {f"{level}_f1": None if math.isnan(value) else value for level, value in f1.items()}
+        for name, f1 in _macro_f1(result).items()
+    }
+    content = {"systems": systems, "seconds": round(seconds, 1), "report": str(report)}
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _macro_f1(result: DemoResult) -> dict[str, dict[str, float]]:
+    """System -> level -> macro F1."""
+    return {
+        name: {counts.level: counts.macro.f1 for counts in system.evaluation.levels}
+        for name, system in result.systems.items()
+    }

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from earmark.training.run import TrainingResult, Watch
 
 # Spans that end a moment after their recording are common, and each gives a remark.
-_SHOWN_NOTES = 10
+SHOWN_NOTES = 10
 _WORTH_TUNING = 0.1  # of F1; smaller differences on a few held-out clips mean little
+_NEARLY_MAX = 50.0  # n of power pooling; from there on a clip's probability is that of its loudest frame
 
 
 @contextlib.contextmanager
@@ -76,13 +77,26 @@ def _tensorboard_writer(out: Path) -> Any:
     def write(row: dict[str, Any]) -> None:
         nonlocal writer
         if writer is None:  # not before there is a row: a run that is refused should leave nothing behind
-            writer = SummaryWriter(str(out / "tensorboard"))
-        for name, value in row.items():
-            if isinstance(value, float):
-                writer.add_scalar(name, value, row["step"])
+            # What was written of later steps before a kill comes again: TensorBoard is told to forget it. Before the
+            # row of an epoch stand the rows of its steps, the last of which has the same number.
+            repeated_from = row["step"] + (1 if row["kind"] == "epoch" else 0)
+            writer = SummaryWriter(str(out / "tensorboard"), purge_step=repeated_from)
+        scalars = {name: value for name, value in row.items() if isinstance(value, float)}
+        for name, value in {**scalars, **_pooling_scalars(out, row)}.items():
+            writer.add_scalar(name, value, row["step"])
         writer.flush()
 
     return write
+
+
+def _pooling_scalars(out: Path, row: dict[str, Any]) -> dict[str, float]:
+    """The pooling parameter of every class after an epoch; which class is which stands in the run's table of them."""
+    table = out / "pooling.tsv"
+    if row["kind"] != "epoch" or row["pooling"] is None or not table.exists():
+        return {}
+    lines = [line.split("\t") for line in table.read_text(encoding="utf-8").splitlines()[1:]]
+    classes = [label for epoch, _, label, _ in lines if int(epoch) == row["epoch"]]
+    return {f"pooling/{label}": float(value) for label, value in zip(classes, row["pooling"], strict=True)}
 
 
 def report(result: TrainingResult, config: Config) -> None:
@@ -90,6 +104,7 @@ def report(result: TrainingResult, config: Config) -> None:
     from rich.console import Console
 
     from earmark.config import not_deployable
+    from earmark.training.feature_store import located
 
     metrics = result.metrics
     # Tuned thresholds are the best ones; a common one may leave a class far below what it could reach.
@@ -100,15 +115,16 @@ def report(result: TrainingResult, config: Config) -> None:
     if metrics["held_out_clips"] and result.untuned:
         names = ", ".join(result.untuned)
         click.echo(f"earmark: no threshold was tuned for {names}: too few held-out clips with and without", err=True)
-    for name, remark in result.notes[:_SHOWN_NOTES]:
-        click.echo(f"earmark: {name}: {remark.strip()}", err=True)
-    if len(result.notes) > _SHOWN_NOTES:
-        click.echo(f"earmark: and {len(result.notes) - _SHOWN_NOTES} more clips used only in part", err=True)
+    _advise_penalty(metrics)
+    for where, name, remark in result.notes[:SHOWN_NOTES]:
+        click.echo(f"earmark: {located(where, name, f'{name}: {remark}')}", err=True)
+    if len(result.notes) > SHOWN_NOTES:
+        click.echo(f"earmark: and {len(result.notes) - SHOWN_NOTES} more clips used only in part", err=True)
     if result.failures:
         clips = "clip" if len(result.failures) == 1 else "clips"
         click.echo(f"earmark: {len(result.failures)} {clips} could not be read and had to be left out:", err=True)
-        for where, _, reason in result.failures:
-            click.echo(f"  {where}: {reason}", err=True)
+        for failure in result.failures:
+            click.echo(f"  {located(*failure)}", err=True)
     if not_deployable(config) is None:
         click.echo(f"next: {_next_commands(result.folder)}", err=True)
 
@@ -118,7 +134,7 @@ def _table(metrics: dict[str, Any], common_threshold: float | None) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    parameter = next((name for name in ("n", "alpha") if name in metrics), None)
+    parameter = metrics["pooling_parameter"]
     f1_columns = {"tag F1": "held_out_f1"}
     if common_threshold is not None:
         f1_columns = {f"tag F1 at {common_threshold:g}": "held_out_f1", "at its best": "held_out_best_f1"}
@@ -145,6 +161,19 @@ def _advise_tuning(metrics: dict[str, Any]) -> None:
         click.echo(
             f"earmark: {', '.join(losers)}: better tagged with a threshold of their own; to have one chosen per class"
             " on the held-out clips, train with --set decoding.mode=tuned",
+            err=True,
+        )
+
+
+def _advise_penalty(metrics: dict[str, Any]) -> None:
+    """Name the classes whose power pooling has become maximum pooling."""
+    if metrics["pooling_parameter"] != "n":
+        return
+    nearly_max = [f"n of {label} is {n:.0f}" for label, n in metrics["n"].items() if n > _NEARLY_MAX]
+    if nearly_max:
+        click.echo(
+            f"earmark: {', '.join(nearly_max)}: nearly max pooling, gradients reach one frame only - a penalty holds"
+            " it back: --set pooling.penalty=1e-4",
             err=True,
         )
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 def show(labels: Path, audio: Path, out: Path, config: Config, split: Split, device: str, *, as_json: bool) -> None:
     """Print what the run would be like and draw its first batch; exit code 1 when there is unreadable audio."""
-    from earmark.cli.train_display import watching
+    from earmark.cli.train_display import SHOWN_NOTES, watching
     from earmark.training.dry_run import dry_run
+    from earmark.training.feature_store import located
 
     picture = out.parent / f"{out.resolve().name}-first-batch.png"
     with watching(config, out, tensorboard=False) as watch:
@@ -27,8 +28,12 @@ def show(labels: Path, audio: Path, out: Path, config: Config, split: Split, dev
         click.echo(json.dumps(_figures(found, config, picture), indent=2, ensure_ascii=False))
     else:
         click.echo(_text(found, config, picture))
-    for where, _, reason in found.unreadable:
-        click.echo(f"unreadable    {where}: {reason}", err=as_json)
+    for where, name, remark in found.notes[:SHOWN_NOTES]:
+        click.echo(f"only in part  {located(where, name, f'{name}: {remark}')}", err=as_json)
+    if len(found.notes) > SHOWN_NOTES:
+        click.echo(f"only in part  and {len(found.notes) - SHOWN_NOTES} more clips", err=as_json)
+    for failure in found.unreadable:
+        click.echo(f"unreadable    {located(*failure)}", err=as_json)
     if found.unreadable:
         raise SystemExit(1)
 
@@ -44,26 +49,32 @@ def _figures(found: DryRun, config: Config, picture: Path) -> dict[str, Any]:
         "epochs": config.training.epochs,
         "steps_per_epoch": found.steps_per_epoch,
         "seconds_per_step": found.seconds_per_step,
+        "reading_seconds": found.reading_seconds,
+        "held_out_seconds": found.held_out_seconds,
+        "seconds": found.seconds,
         "memory_bytes": found.memory_bytes,
         "unreadable": [
             {"where": where, "filename": name, "reason": reason} for where, name, reason in found.unreadable
         ],
+        "notes": [{"where": where, "filename": name, "remark": remark} for where, name, remark in found.notes],
         "first_batch": str(picture),
     }
 
 
 def _text(found: DryRun, config: Config, picture: Path) -> str:
     """For people."""
-    seconds = found.steps_per_epoch * config.training.epochs * found.seconds_per_step
     return "\n".join(
         (
             f"classes       {len(found.classes)}: {', '.join(found.classes)}",
             f"clips         {found.clips}, {found.hours:.2f} h",
             f"network       {found.weights:,} weights, pooling {config.pooling.name}",
-            f"time          {_duration(seconds)}: {_count(config.training.epochs, 'epoch')} of"
-            f" {_count(found.steps_per_epoch, 'step')} of {found.seconds_per_step:.2f} s",
-            f"memory        {found.memory_bytes / 1e9:.2f} GB at most, with batches of"
-            f" {config.training.batch_seconds:g} s of audio (training.batch_seconds)",
+            f"time          about {_duration(found.seconds)}: {_count(config.training.epochs, 'epoch')} of"
+            f" {_count(found.steps_per_epoch, 'step')} of about {found.seconds_per_step:.2g} s,"
+            f" {_duration(found.held_out_seconds)} for held-out figures and checkpoints,"
+            f" {_duration(found.reading_seconds)} for reading the clips; measured on a few batches",
+            f"memory        {_memory(found.memory_bytes)}, measured with the largest of the batches of"
+            f" {config.training.batch_seconds:g} s of audio (training.batch_seconds) and the longest clip"
+            f" ({found.longest_seconds:.1f} s)",
             f"first batch   {picture}",
         )
     )
@@ -88,6 +99,11 @@ def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
         timeline=Timeline(config.features.sample_rate, config.features.hop_samples),
     )
     save(figure, picture)
+
+
+def _memory(n_bytes: int | None) -> str:
+    """Bytes as a person says them."""
+    return "unknown" if n_bytes is None else f"{n_bytes / 1e9:.2f} GB"
 
 
 def _duration(seconds: float) -> str:

@@ -74,11 +74,9 @@ def _figures_of_merit(result: DemoResult, picture: _Pictures) -> Section:
     """The tables: macro figures per system, and event F1 per class."""
     header = ["pooling", "event F1", "precision", "recall", "segment F1", "clip F1"]
     rows: list[list[str | float]] = []
-    scores: dict[str, dict[str, float]] = {}
     for name, system in result.systems.items():
         event, segment, clip = (counts.macro for counts in system.evaluation.levels)
         rows.append([name, event.f1, event.precision, event.recall, segment.f1, clip.f1])
-        scores[name] = {"event F1": event.f1, "segment F1": segment.f1, "clip F1": clip.f1}
     durations = mean_durations(result)
     classes = next(iter(result.systems.values())).detector.classes
     by_class = {name: system.evaluation.event.f1 for name, system in result.systems.items()}
@@ -94,7 +92,6 @@ def _figures_of_merit(result: DemoResult, picture: _Pictures) -> Section:
         [
             KeyFigures({f"event F1, {name}": f"{system.event_f1:.2f}" for name, system in result.systems.items()}),
             Table("Macro averages over the classes", header, rows),
-            picture("comparison", plots.comparison_figure(scores=scores), alt="Bars: macro F1 per pooling function"),
             picture(
                 "event_f1_by_class",
                 plots.metrics_by_class_figure(classes=classes, mean_durations_seconds=durations, scores=by_class),
@@ -116,15 +113,15 @@ def _clips(result: DemoResult, picture: _Pictures) -> Section:
                 f"clip_{stem}",
                 figure,
                 alt=f"Spectrogram of {filename} and the frame probabilities of each class in it",
-                caption=f"{filename}: shaded, what is there; below the curves, what was marked.",
             )
         )
         blocks.append(Sound(wav_bytes(samples, sample_rate=sample_rate), f"Listen to {filename}"))
     frame_seconds = next(iter(result.systems.values())).detector.info.timeline.hop_seconds
     text = (
-        f"The curves are the probabilities of every {1000 * frame_seconds:.0f} ms. The thin dashed lines lie at θ·yᶜ,"
-        " with θ = n / (n + 1) for power pooling and 1/2 for linear softmax: in a clip tagged with the class, training"
-        " pushes the frames above the line up and the frames below it down."
+        f"The curves are the probabilities of every {1000 * frame_seconds:.0f} ms. Shaded is what is there; the"
+        " bars below the curves are what was marked. The thin dashed lines lie at θ·yᶜ, with θ = n / (n + 1) for power"
+        " pooling and 1/2 for linear softmax: in a clip tagged with the class, training pushes the frames above the"
+        " line up and the frames below it down."
     )
     return Section("What it hears", text, blocks)
 
@@ -133,15 +130,26 @@ def _parameter(result: DemoResult, picture: _Pictures) -> Section:
     """n per class against duration."""
     values = _n_values(result)
     classes = next(iter(result.systems.values())).detector.classes
-    figure = plots.pooling_parameter_figure(
-        names=classes, mean_durations_seconds=mean_durations(result), n_values=values
-    )
+    durations = mean_durations(result)
+    figure = plots.pooling_parameter_figure(names=classes, mean_durations_seconds=durations, n_values=values)
     text = (
-        "Power pooling learns one exponent n per class. A large n lets few frames speak for a clip, as befits a knock;"
-        " a small n asks many, as befits a hum. Linear softmax is n = 1 for all."
+        "Power pooling learns one exponent n per class: the larger it is, the fewer frames speak for a clip."
+        f" {_extremes(classes, values['power'], durations)}Linear softmax is n = 1 for all."
     )
     alt = "Dots: the learned n of every class over its mean event duration"
     return Section("What power pooling learned", text, [picture("n_against_duration", figure, alt=alt)])
+
+
+def _extremes(classes: Sequence[str], n: NDArray[np.float64], durations: NDArray[np.float64]) -> str:
+    """Which class has learned the largest n and which the smallest, so that the text says what the picture shows."""
+    if np.ptp(n) == 0:
+        return ""
+
+    def told(index: int) -> str:
+        length = "" if np.isnan(durations[index]) else f", with events of {durations[index]:.1f} s"
+        return f"{classes[index]} (n = {n[index]:.2f}{length})"
+
+    return f"Here {told(int(np.argmax(n)))} has the largest, {told(int(np.argmin(n)))} the smallest. "
 
 
 def _training(result: DemoResult, picture: _Pictures) -> Section:

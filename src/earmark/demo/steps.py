@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import functools
 import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from earmark.demo.processes import run_side_by_side
 from earmark.detection.detector import Analysis, Detector, load
+from earmark.detection.tags import has_tag
 from earmark.events import Event
 from earmark.files import write_atomic
 from earmark.labels.strong import read_strong, read_tags
 from earmark.metrics.evaluation import Evaluation, evaluate
 from earmark.soundscapes.synthetic import SoundscapeSettings, held_out, write_soundscapes
 from earmark.training.log import read_log
-from earmark.writers import events_to_audacity, events_to_tsv
+from earmark.writers import events_to_tsv, write_events
 
 SYSTEMS = ("power", "linear")
+MARKER = ".earmark-demo"  # in every folder the demo may write over, because it made it
 
 _TRAINING_SEED, _TEST_SEED = 1, 2
 
@@ -104,7 +106,7 @@ def run_demo(
     Raises:
         ValueError: when `out` holds something else, or a step fails.
     """
-    _refuse_foreign(out)
+    _claim(out)
     seconds = {}
     begin = time.monotonic()
 
@@ -137,15 +139,23 @@ def run_demo(
     return DemoResult(reference, systems, sounds / "test" / "audio", seconds, plan.required_f1)
 
 
-def _refuse_foreign(out: Path) -> None:
-    """Raise ValueError for a folder with somebody's own files: the demo writes over runs/ and more."""
+def _claim(out: Path) -> None:
+    """Mark the folder as the demo's own, or raise ValueError when it holds somebody's files.
+
+    The demo writes over runs/ and more, and no name of a folder in it says that the demo made it: the marker does.
+    """
     if out.exists() and not out.is_dir():
         raise ValueError(f"the demo's folder must be a folder, got the file {out}")
-    if out.exists() and any(out.iterdir()) and not (out / "soundscapes").is_dir():
+    if (out / MARKER).is_file():
+        return
+    if out.exists() and any(out.iterdir()):
         raise ValueError(
             f"the demo's folder must be new, empty, or that of an earlier demo, got {out}"
             " - the demo would write over what is in it; name another one with --out"
         )
+    write_atomic(
+        out / MARKER, "Made by `earmark demo`, which writes over everything in this folder when it runs again.\n"
+    )
 
 
 def _make_soundscapes(folder: Path, plan: DemoPlan) -> None:
@@ -154,14 +164,11 @@ def _make_soundscapes(folder: Path, plan: DemoPlan) -> None:
         ("train", plan.n_training_clips, _TRAINING_SEED, plan.soundscapes),
         ("test", plan.n_test_clips, _TEST_SEED, held_out(plan.soundscapes)),
     ]
-    # Spawned, because this process has threads (torch's, the progress bar's), and a fork would copy their locks.
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as workers:
-        jobs = [
-            workers.submit(write_soundscapes, folder / name, n_clips=n_clips, seed=seed, settings=settings)
-            for name, n_clips, seed, settings in sets
-        ]
-        for job in jobs:
-            job.result()
+    jobs = [
+        functools.partial(write_soundscapes, folder / name, n_clips=n_clips, seed=seed, settings=settings)
+        for name, n_clips, seed, settings in sets
+    ]
+    run_side_by_side(jobs, doing="making soundscapes")
 
 
 def _train_side_by_side(
@@ -215,7 +222,7 @@ def _detect_and_evaluate(
     found_tags = {filename: _tags(detector, analysis) for filename, analysis in analyses.items()}
     write_atomic(out / "detected" / f"{name}.tsv", events_to_tsv(events))
     for filename, found in events.items():
-        write_atomic(out / "detected" / name / f"{filename}.audacity.txt", events_to_audacity(found))
+        write_events(out / "detected" / name / filename, found, filename=filename, format="audacity")
     evaluation = evaluate(
         reference,
         events,
@@ -229,13 +236,9 @@ def _detect_and_evaluate(
 
 def _tags(detector: Detector, analysis: Analysis) -> frozenset[str]:
     """The tags of a clip: those of any of its spans."""
-    thresholds = [detector.info.decoding.of(label).clip_threshold for label in detector.classes]
-    return frozenset(
-        label
-        for span in detector.tags(analysis)
-        for label, probability, threshold in zip(detector.classes, span.clip_probs, thresholds, strict=True)
-        if probability >= threshold
-    )
+    probs = [span.clip_probs for span in detector.tags(analysis)]  # (spans, classes)
+    is_there = has_tag(probs, decoding=detector.info.decoding).any(axis=0)
+    return frozenset(label for label, there in zip(detector.info.decoding.classes, is_there, strict=True) if there)
 
 
 def _share_done(run: Path) -> float:

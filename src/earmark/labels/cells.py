@@ -19,7 +19,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029]")
 # The same few names and labels come again and again in a table: cleaned once, a table is read twice as fast.
 @lru_cache(maxsize=4096)
 def clean_filename(text: str) -> str:
-    r"""Return a file name in the one spelling all tables share: NFC, forward slashes, no ``./``, no way out and in again.
+    r"""Return a file name in the one spelling all tables share: NFC, forward slashes, no ``./`` or ``x/../``.
 
     The extension stays: ``a.wav`` and ``a.flac`` are different files.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -33,6 +34,11 @@ class Evaluation:
         has_reference_tags: whether they were given; otherwise they are derived from the events that count.
         has_predicted_tags: the same of the predictions.
         has_durations: whether they were given; otherwise a file ends with its last event.
+        last_offsets_seconds: where the last event ends in all of the reference, and in all predictions that count; 0
+            where there is none.
+        near_miss: an ignored predicted file, and the reference file without predictions from which its name differs
+            in case or extension alone; None when there is none.
+        near_miss_tags: the same of the tags.
     """
 
     event: Counts
@@ -47,6 +53,9 @@ class Evaluation:
     has_reference_tags: bool
     has_predicted_tags: bool
     has_durations: bool
+    last_offsets_seconds: tuple[float, float]
+    near_miss: tuple[str, str] | None
+    near_miss_tags: tuple[str, str] | None
 
     @property
     def levels(self) -> tuple[Counts, Counts, Counts]:
@@ -123,6 +132,12 @@ def evaluate(
         has_reference_tags=reference_tags is not None,
         has_predicted_tags=predicted_tags is not None,
         has_durations=durations is not None,
+        last_offsets_seconds=(
+            float(true_events.offset_seconds.max(initial=0)),
+            float(found_events.offset_seconds.max(initial=0)),
+        ),
+        near_miss=_near_miss(left_out.ignored_files, reference, predicted),
+        near_miss_tags=_near_miss(tags[2].ignored_files, true_tags, found_tags),
     )
 
 
@@ -149,6 +164,24 @@ def _tags(events: Mapping[str, Sequence[Event]], zero_length: str) -> dict[str, 
             for name, found in events.items()
         }
     )
+
+
+def _near_miss(ignored: Sequence[str], reference: Iterable[str], predicted: Iterable[str]) -> tuple[str, str] | None:
+    """The first ignored file that the reference has in another case or with another extension, and its name there.
+
+    A reference file that has predictions of its own is not meant by another name.
+    """
+    if not ignored:
+        return None
+    found = {one_form(name) for name in predicted}
+    missed = {_without_extension(name): name for name in reference if one_form(name) not in found}
+    meant = ((name, missed.get(_without_extension(name))) for name in ignored)
+    return next(((name, there) for name, there in meant if there is not None), None)
+
+
+def _without_extension(name: str) -> str:
+    """The name in small letters without .wav or the like; an extension begins with a letter, "take 1.5" has none."""
+    return re.sub(r"\.[a-z][a-z0-9]*$", "", one_form(name).casefold())
 
 
 def _check_shared_files(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-import numpy as np
-
-from earmark.checks import did_you_mean
+from earmark.metrics.cautions import cautions
 from earmark.metrics.counts import Counts, Scores
 from earmark.metrics.evaluation import Evaluation
 
@@ -73,6 +70,8 @@ def settings_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
     """
     collars, segment = evaluation.collars, evaluation.segment
     end = "durations as given" if evaluation.has_durations else "a file ends with its last event (no durations given)"
+    if segment.n_late_events > 0 and evaluation.compatible is None:
+        end = "durations as given, or longer where an event ends later"
     tags = [
         f"{side} tags {'as given' if is_given else 'derived from the events'}"
         for side, is_given in (
@@ -100,61 +99,6 @@ def settings_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
     ]
 
 
-def cautions(evaluation: Evaluation) -> list[str]:
-    """Return what does not count or is not there, one sentence each; empty when there is nothing to say.
-
-    Example:
-        >>> from earmark.events import Event
-        >>> from earmark.metrics.evaluation import evaluate
-        >>> cautions(evaluate({"a.wav": [Event(0.0, 0.0, "dog")]}, {"a.wav": []}))
-        ['1 event of zero length was dropped (1 reference, 0 predicted); --zero-length keep counts them',
-         'on neither side, so left out of the event, segment and clip means: dog']
-    """
-    left_out, tags = evaluation.left_out, evaluation.left_out_tags
-    n_dropped = left_out.n_zero_length_reference + left_out.n_zero_length_predicted
-    sentences = []
-    if n_dropped > 0:
-        sentences.append(
-            f"{_many(n_dropped, 'event')} of zero length {_was(n_dropped)} dropped "
-            f"({left_out.n_zero_length_reference:,} reference, {left_out.n_zero_length_predicted:,} "
-            "predicted); --zero-length keep counts them"
-        )
-    if left_out.ignored_files:
-        sentences.append(_ignored(left_out.ignored_files, left_out.n_ignored, "event"))
-    if tags.ignored_files and (evaluation.has_predicted_tags or tags.ignored_files != left_out.ignored_files):
-        sentences.append(_ignored(tags.ignored_files, tags.n_ignored, "tag"))
-    if left_out.n_unpredicted_files > 0:
-        sentences.append(
-            f"{_many(left_out.n_unpredicted_files, 'reference file')} without any predicted row: nothing "
-            "was found there"
-        )
-    reason = "on neither side" if evaluation.compatible is None else "F1 undefined (missing on one side or both)"
-    undefined: dict[tuple[str, ...], list[str]] = {}  # levels -> the classes without F1 in just these
-    f1_of_levels = [(counts.level, counts.f1.tolist()) for counts in evaluation.levels]
-    for index, label in enumerate(evaluation.event.classes):
-        levels = tuple(level for level, f1 in f1_of_levels if math.isnan(f1[index]))
-        undefined.setdefault(levels, []).append(label)
-    sentences += [
-        f"{reason}, so left out of the {_and(levels)} mean{'s' * (len(levels) > 1)}: {', '.join(labels)}"
-        for levels, labels in undefined.items()
-        if levels
-    ]
-    return sentences + _made_up_classes(evaluation)
-
-
-def _made_up_classes(evaluation: Evaluation) -> list[str]:
-    """Classes that are predicted and that the reference never has at any level, each with the nearest it has."""
-    n_reference = np.sum([counts.n_reference for counts in evaluation.levels], axis=0)
-    n_predicted = np.sum([counts.n_predicted for counts in evaluation.levels], axis=0)
-    classes = evaluation.event.classes
-    known = [label for label, n in zip(classes, n_reference, strict=True) if n > 0]
-    return [
-        f"the class {label!r} is predicted, but not one reference has it{did_you_mean(label, known)}"
-        for label, found, true in zip(classes, n_predicted, n_reference, strict=True)
-        if found > 0 and true == 0
-    ]
-
-
 def as_json(evaluation: Evaluation) -> Json:
     """Return everything as plain dictionaries, lists, numbers and None (for undefined), ready for a JSON file.
 
@@ -178,6 +122,7 @@ def as_json(evaluation: Evaluation) -> Json:
         "segment_seconds": segment.segment_seconds,
         "n_segments": segment.n_segments,
         "has_durations": evaluation.has_durations,
+        "n_late_events": segment.n_late_events,
         "true_negatives": dict(zip(segment.classes, segment.true_negatives.tolist(), strict=True)),
     }
     levels["clip"] |= {
@@ -186,6 +131,7 @@ def as_json(evaluation: Evaluation) -> Json:
         "predicted_tags": "given" if evaluation.has_predicted_tags else "derived from events",
         "ignored_files": list(tags.ignored_files),
         "n_ignored_tags": tags.n_ignored,
+        "n_unpredicted_clips": tags.n_unpredicted_files,
     }
     return {
         "policy": "earmark" if evaluation.compatible is None else evaluation.compatible,
@@ -245,27 +191,3 @@ def _figure(value: float) -> str:
 def _seconds(value: float) -> str:
     """200 ms, 1.5 s."""
     return f"{value * 1e3:g} ms" if value < 1 else f"{value:g} s"
-
-
-def _many(n: int, noun: str) -> str:
-    """1 event, 2 events."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def _was(n: int) -> str:
-    """One was, several were."""
-    return "was" if n == 1 else "were"
-
-
-def _and(words: Sequence[str]) -> str:
-    """a; a and b; a, b and c."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _ignored(files: Sequence[str], n: int, noun: str) -> str:
-    """Which predicted files do not count."""
-    isnt = "is" if len(files) == 1 else "are"
-    return (
-        f"{_many(len(files), 'predicted file')} {isnt} not in the reference: {_many(n, noun)} ignored "
-        f"(first: {files[0]})"
-    )

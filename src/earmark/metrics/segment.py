@@ -14,6 +14,7 @@ from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds, one_form
 
+LATE_NANOSECONDS = 1_000_000  # tables round to milliseconds: an event ends after its file when it is later by more
 SLACK_NANOSECONDS = 500  # an event that reaches less than this into a segment is not in it: float32 is no better
 
 
@@ -24,10 +25,12 @@ class SegmentCounts(Counts):
     Args:
         segment_seconds: the length of one segment.
         n_segments: how many there are in all files together; each is one yes or no per class.
+        n_late_events: events of both sides that end after the duration given for their file.
     """
 
     segment_seconds: float = 1.0
     n_segments: int = 0
+    n_late_events: int = 0
 
     @property
     def true_negatives(self) -> NDArray[np.int64]:
@@ -64,8 +67,9 @@ def segment_counts(
         predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
         classes: the classes in the wanted order; None takes all that occur, sorted.
         segment_seconds: length of a segment.
-        durations: file name -> its length in seconds, which decides the true negatives. None: a file is as long as the
-            last offset on either side.
+        durations: file name -> its length in seconds, which decides the true negatives; where an event ends later the
+            file is that long, and `n_late_events` counts it. None: a file is as long as the last offset on either
+            side.
         zero_length: ``"drop"`` or ``"keep"`` for events that end where they begin. Kept ones fill the segment they are
             in, and none on a border. None is ``"drop"``, and ``"keep"`` when compatible with sed_eval.
         compatible: ``"sed_eval"`` gives that tool's own figures: borders in floating point, and what lies beyond the
@@ -110,8 +114,11 @@ def count_segments(
     lengths = np.zeros(len(reference.files), dtype=np.int64)
     for side, (_, stop) in zip(sides, spans, strict=True):
         np.maximum.at(lengths, side.file_index, stop)
+    n_late_events = 0
     if durations is not None:
-        given = _n_segments(durations, reference.files, segment_seconds, in_floating_point)
+        seconds = _seconds_of(durations, reference.files)
+        n_late_events = sum(_n_late(side, seconds) for side in sides)
+        given = _n_segments(seconds, segment_seconds, in_floating_point)
         if in_floating_point:
             spans = [
                 (start, np.minimum(stop, given[side.file_index]))
@@ -138,6 +145,7 @@ def count_segments(
         compatible,
         segment_seconds,
         int(lengths.sum()),
+        n_late_events,
     )
 
 
@@ -157,17 +165,25 @@ def _segments_of(
     )
 
 
-def _n_segments(
-    durations: Mapping[str, float], files: Sequence[str], segment_seconds: float, in_floating_point: bool
-) -> NDArray[np.int64]:
-    """Segments of every file: (files,)."""
+def _seconds_of(durations: Mapping[str, float], files: Sequence[str]) -> NDArray[np.float64]:
+    """The duration of every file: (files,)."""
     durations = {one_form(name): seconds for name, seconds in durations.items()}
     missing = [name for name in files if name not in durations]
     if missing:
         raise ValueError(
             f"durations must have every file of the reference, {len(missing)} are missing (first: {missing[0]!r})"
         )
-    seconds = np.array([number(f"duration of {name}", durations[name], at_least=0, at_most=1e9) for name in files])
+    seconds = [number(f"duration of {name}", durations[name], at_least=0, at_most=1e9) for name in files]
+    return np.array(seconds, dtype=np.float64)
+
+
+def _n_late(table: EventTable, seconds: NDArray[np.float64]) -> int:
+    """How many events end after their file, given the duration of every file."""
+    return int((table.offset_nanoseconds > nanoseconds(seconds)[table.file_index] + LATE_NANOSECONDS).sum())
+
+
+def _n_segments(seconds: NDArray[np.float64], segment_seconds: float, in_floating_point: bool) -> NDArray[np.int64]:
+    """Segments of every file, given its duration: (files,)."""
     if in_floating_point:
         return np.ceil(seconds / segment_seconds).astype(np.int64)
     return -((SLACK_NANOSECONDS - nanoseconds(seconds)) // int(nanoseconds(np.array(segment_seconds))))

@@ -112,9 +112,6 @@ class _Stage:
         self.mask = None
         if mask is not None:
             self.mask = functional.pad(mask, (0, missing)).reshape(self.batch * self.n_groups, size)
-            # Pooled groups without a real item hold -inf; their gradient would be NaN.
-            self.log_y = torch.where(self.mask[:, :, None], self.log_y, 0.0)
-            self.log_not_y = torch.where(self.mask[:, :, None], self.log_not_y, 0.0)
 
     def _grouped(self, items: Tensor, missing: int) -> Tensor:
         """(batch, items, classes) -> (batch * groups, size, classes)."""

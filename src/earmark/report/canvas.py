@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOTS_PER_INCH = 150
+SHEET_INCHES = 7.6  # 730 CSS pixels: shrunk to a window of 700, letters are still 10 pixels high
 INK = "#22262b"  # text and important lines
 PALE_INK = "#5d6570"  # ticks and notes; still 5.9:1 on white
 GRID = "#e3e6ea"

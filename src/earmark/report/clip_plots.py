@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from earmark import checks
 from earmark.events import Event
 from earmark.report import canvas
-from earmark.report.placement import spread
 from earmark.report.spectrogram import draw_spectrogram
 from earmark.timeline import Timeline
 
@@ -40,7 +39,8 @@ def clip_figure(
     """Draw one clip: its spectrogram, and below it for each shown class what every system thought, frame by frame.
 
     Curves are the frame probabilities, shaded spans the reference events, bars under the curves the detected events,
-    and thin dashed lines theta * y^c: frames above that line are pushed up when the clip's tag is true.
+    and thin dashed lines theta * y^c: frames above that line are pushed up when the clip's tag is true. Right of its
+    bars stand each system's y^c and theta * y^c.
 
     Args:
         log_mel: (frames, mels), one row per frame of `feature_timeline`.
@@ -79,11 +79,13 @@ def clip_figure(
     duration_seconds = log_mel.shape[0] * feature_timeline.hop_seconds
     with canvas.look():
         row_inches = 1.1 + 0.18 * len(looks)
-        figure = canvas.new_figure(width_inches=10, height_inches=2.5 + row_inches * len(shown_classes))
+        figure = canvas.new_figure(
+            width_inches=canvas.SHEET_INCHES, height_inches=2.5 + row_inches * len(shown_classes)
+        )
         grid = figure.add_gridspec(1 + len(shown_classes), 1, height_ratios=[1.75] + [row_inches] * len(shown_classes))
         top = figure.add_subplot(grid[0])
         draw_spectrogram(top, log_mel, hop_seconds=feature_timeline.hop_seconds, mel_frequencies=mel_frequencies)
-        top.set_title(canvas.drawable(canvas.shortened(title, n_letters=90)) if title else "spectrogram")
+        top.set_title(canvas.drawable(canvas.shortened(title, n_letters=65)) if title else "spectrogram")
         top.tick_params(labelbottom=False)
         for row, label in enumerate(shown_classes, start=1):
             axes = figure.add_subplot(grid[row], sharex=top)
@@ -190,29 +192,27 @@ def _draw_lanes(
 def _draw_thresholds(
     axes: Axes, looks: Mapping[str, canvas.SystemLook], clip_probs: Mapping[str, float], thresholds: Mapping[str, float]
 ) -> None:
-    """A dashed line at theta * y^c for each system that has one, and the figures at the right edge."""
-    # Beyond 0 and 1 there is no frame whose gradient could change sign; NaN compares as False.
-    drawn = {name: thresholds[name] for name in looks if 0 <= thresholds[name] <= 1}
-    heights = spread([drawn.get(name, 0.9) for name in looks], gap=0.24, low=-LANE_HEIGHT * len(looks), high=1.0)
-    for (name, system), height in zip(looks.items(), heights, strict=True):
-        text = f"{canvas.drawable(name)}: yᶜ {clip_probs[name]:.2f}"
-        if name in drawn:
+    """A dashed line at theta * y^c for each system that has one, and the figures at the right end of its lane."""
+    for lane, (name, system) in enumerate(looks.items(), start=1):
+        text = f"yᶜ {clip_probs[name]:.2f}"
+        # Beyond 0 and 1 there is no frame whose gradient could change sign; NaN compares as False.
+        if 0 <= thresholds[name] <= 1:
             axes.axhline(
-                drawn[name], color=system.colour, linewidth=1, linestyle=canvas.THIN_DASHES, gid=f"threshold {name}"
-            )
-            # A short leader says which line the text belongs to where two labels had to move apart.
-            axes.plot(
-                [1, 1.012],
-                [drawn[name], height],
-                transform=axes.get_yaxis_transform(),
-                clip_on=False,
+                thresholds[name],
                 color=system.colour,
-                linewidth=0.9,
-                gid=f"leader {name}",
+                linewidth=1,
+                linestyle=canvas.THIN_DASHES,
+                gid=f"threshold {name}",
             )
-            text = f"{canvas.drawable(name)}: θyᶜ {drawn[name]:.2f}  (yᶜ {clip_probs[name]:.2f})"
+            text = f"{text}  θyᶜ {thresholds[name]:.2f}"
         axes.text(
-            1.016, height, text, transform=axes.get_yaxis_transform(), color=system.colour, fontsize=8, va="center"
+            1.012,
+            -LANE_HEIGHT * lane,
+            text,
+            transform=axes.get_yaxis_transform(),
+            color=system.colour,
+            fontsize=8,
+            va="center",
         )
 
 
@@ -230,7 +230,7 @@ def _explain_marks(figure: Figure) -> None:
             color=canvas.PALE_INK,
             linewidth=1,
             linestyle=canvas.THIN_DASHES,
-            label="θyᶜ: frames above it are pushed up when the clip has the tag, frames below it down",
+            label="θyᶜ: a true tag pushes frames above it up, frames below it down",
         ),
     ]
     figure.legend(
@@ -238,7 +238,7 @@ def _explain_marks(figure: Figure) -> None:
         loc="outside lower left",
         ncols=len(handles),
         handlelength=2.4,
-        columnspacing=1.6,
+        columnspacing=1.4,
         fontsize=8.5,
         labelcolor=canvas.PALE_INK,
         borderaxespad=0.2,

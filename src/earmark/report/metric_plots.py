@@ -114,6 +114,8 @@ def metrics_by_class_figure(
 ) -> Figure:
     """Draw a figure of merit class by class, short events at the top, long ones at the bottom, one dot per system.
 
+    Within a row the systems stand a little below each other, in their order: equal ones do not hide each other.
+
     Args:
         classes: class names.
         mean_durations_seconds: (classes,), written beside the name; classes with NaN come last.
@@ -140,19 +142,24 @@ def metrics_by_class_figure(
     order = np.argsort(mean_durations_seconds, kind="stable")  # NaN sorts last
     looks = canvas.system_looks(list(scores))
     rows = np.arange(len(classes))
+    row_inches = max(0.3, 0.08 * len(scores))
     with canvas.look():
-        figure = canvas.new_figure(width_inches=7.6, height_inches=1.0 + 0.3 * len(classes))
+        figure = canvas.new_figure(width_inches=canvas.SHEET_INCHES, height_inches=1.0 + row_inches * len(classes))
         axes = figure.add_subplot()
         stacked = np.array([values[order] for values in scores.values()])  # (systems, classes)
-        axes.plot(np.sort(stacked, axis=0)[[0, -1]], [rows, rows], color="#b9c0c8", linewidth=2, zorder=1)
-        for (name, system), values in zip(looks.items(), stacked, strict=True):
+        for row in rows[::2]:
+            axes.axhspan(row - 0.5, row + 0.5, facecolor="#f3f4f6", zorder=0, gid="band")
+        # A marker's height apart where there is room, and inside the row however many there are.
+        steps = min(0.32, 0.8 / len(looks)) * (np.arange(len(looks)) - (len(looks) - 1) / 2)
+        axes.plot(stacked, steps[:, None] + rows, color="#b9c0c8", linewidth=1.5, zorder=1)
+        for (name, system), values, step in zip(looks.items(), stacked, steps, strict=True):
             axes.plot(
                 values,
-                rows,
+                rows + step,
                 linestyle="none",
                 marker=system.marker,
                 color=system.colour,
-                markersize=7.5,
+                markersize=6.5,
                 markeredgecolor="white",
                 markeredgewidth=0.8,
                 clip_on=False,
@@ -174,9 +181,9 @@ def metrics_by_class_figure(
         axes.tick_params(axis="y", length=0, labelcolor=canvas.INK)
         axes.set_xlim(-0.025, 1.025)  # so that dots at 0 and 1 stay clear of the edge
         axes.spines["left"].set_visible(False)
-        axes.set_ylim(len(classes) - 0.4, -0.6)
+        axes.set_ylim(len(classes) - 0.5, -0.5)
         axes.set_xlabel(canvas.drawable(metric))
-        axes.grid()
+        axes.grid(axis="x")
         canvas.system_legend(figure, looks, with_markers=True)
         canvas.settle(figure)
     return figure

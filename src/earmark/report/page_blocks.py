@@ -126,7 +126,7 @@ class Picture:
         return (
             f'<figure><div class="wide sheet" role="region" tabindex="0" aria-label="picture">'
             f'<img src="{_data_url("image/png", self.png)}" width="{width}" height="{height}" '
-            f'style="min-width:min(40rem,{width}px)" alt="{escaped(self.alt)}"></div>{caption}</figure>'
+            f'style="min-width:min(38rem,{width}px)" alt="{escaped(self.alt)}"></div>{caption}</figure>'
         )
 
 

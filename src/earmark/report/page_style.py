@@ -8,7 +8,7 @@ CSS = """
     --sheet: #f4f5f6; --shadow: rgb(0 0 0 / .6) } }
 * { box-sizing: border-box }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
-body { margin: 0 auto; max-width: 66rem; padding: clamp(1.25rem, 4vw, 3.5rem) clamp(1rem, 4vw, 2.5rem);
+body { margin: 0 auto; max-width: 53rem; padding: clamp(1.25rem, 4vw, 3.5rem) clamp(1rem, 4vw, 2.5rem);
   background: var(--page); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: break-word }
 h1 { font-size: clamp(1.7rem, 1.3rem + 1.8vw, 2.5rem); line-height: 1.15; letter-spacing: -.015em; margin: 0 0 .6rem }
 h2 { font-size: 1.3rem; line-height: 1.3; margin: 3rem 0 .6rem; padding-top: 1.1rem; border-top: 1px solid var(--line) }
@@ -32,7 +32,7 @@ caption { padding-bottom: .5rem; caption-side: top }
 .sheet { --under: var(--sheet); width: fit-content; max-width: 100%;
   border: 1px solid var(--line); border-radius: .6rem; padding: clamp(.5rem, 1.5vw, 1rem) }
 .sheet img { display: block; height: auto; max-width: 100%; mix-blend-mode: multiply }
-table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums }
+table { border-collapse: collapse; min-width: min(18rem, 100%); font-size: .95rem; font-variant-numeric: tabular-nums }
 th, td { padding: .38rem .9rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th + th, td { padding-left: .6rem }
 thead th { color: var(--pale); font-size: .85rem; font-weight: 600; vertical-align: bottom }

@@ -31,7 +31,7 @@ def pooling_parameter_figure(
     """Draw the learned n of each class against the class's mean event duration, with Spearman's rho.
 
     Several values of one class (systems or seeds) stand above each other, joined by a thin line. The time axis is
-    logarithmic; rho does not depend on that.
+    logarithmic; rho does not depend on that. The axis of n reaches as far as the values and the reference line do.
 
     Args:
         names: class names.
@@ -54,7 +54,7 @@ def pooling_parameter_figure(
     values = {system: n[has_events] for system, n in n_values.items()}
     looks = canvas.system_looks(list(values))
     with canvas.look():
-        figure = canvas.new_figure(width_inches=7.6, height_inches=4.6)
+        figure = canvas.new_figure(width_inches=canvas.SHEET_INCHES, height_inches=4.2)
         axes = figure.add_subplot()
         stacked = np.array(list(values.values()))  # (systems, classes)
         axes.axhline(reference_line, color=canvas.INK, linewidth=0.9, linestyle=canvas.THIN_DASHES, gid="reference")
@@ -73,7 +73,9 @@ def pooling_parameter_figure(
                 gid=f"n {system}",
             )
         _duration_axis(axes, durations)
-        axes.set_ylim(0, 1.12 * max(float(stacked.max()), reference_line))
+        low, high = min(float(stacked.min()), reference_line), max(float(stacked.max()), reference_line)
+        margin = max(0.12 * (high - low), 0.05)  # room for names, and an axis even where all n are 1
+        axes.set_ylim(low - margin, high + margin)
         axes.set_ylabel("n, the learned exponent")
         axes.grid()
         missing = [name for name, there in zip(names, has_events, strict=True) if not there]

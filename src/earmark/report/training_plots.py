@@ -91,11 +91,11 @@ def training_figure(runs: Sequence[TrainingCurves], *, classes: Sequence[str]) -
                 f"got {n_values.shape[1]} - is this the run of another model?"
             )
     n_panels = 1 + len(figures) + len(learned)
-    n_columns = 3 if n_panels == 3 else min(2, n_panels)
+    n_columns = min(2, n_panels)
     n_rows = -(-n_panels // n_columns)
     with canvas.look():
         figure = canvas.new_figure(
-            width_inches=4 * n_columns if n_columns == 3 else 5 * n_columns, height_inches=0.35 + 3 * n_rows
+            width_inches=canvas.SHEET_INCHES if n_columns == 2 else 5, height_inches=0.35 + 2.6 * n_rows
         )
         grid = figure.add_gridspec(n_rows, n_columns, hspace=0.09, wspace=0.04)
         panels = [figure.add_subplot(grid[index // n_columns, index % n_columns]) for index in range(n_panels)]

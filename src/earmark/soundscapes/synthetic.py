@@ -9,6 +9,8 @@ onset to its offset (pauses inside it included) and b the RMS of the background 
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +28,7 @@ from earmark.writers import events_to_tsv, weak_to_tsv
 
 _LONGEST_SHARE = 0.8  # an event that filled its clip would have no onset to learn
 _HIGHEST_PEAK = 0.98  # below 1, where 16 bits end
+_LOWEST_BACKGROUND_DB = -80.0  # 3 steps of 16 bits: what is much fainter is written as silence, with labels
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class SoundscapeSettings:
             the earlier ones are left out.
         empty_share: probability of a clip without any event, 0 to 1.
         snr_db: level of an event over the background.
-        background_db: RMS of the background, in dB below full scale: the gain of the whole clip.
+        background_db: RMS of the background, in dB below full scale, -80 to 0: the gain of the whole clip.
         noise_slope: colour of the background, whose power falls as frequency ** -slope (0 white, 1 pink, 2 brown).
         parameter_span: the part of every parameter's range that is drawn from: (0, 1) is all of it.
         same_class_gap_seconds: least silence between two events of one class.
@@ -61,7 +64,7 @@ class SoundscapeSettings:
 
     def __post_init__(self) -> None:
         number("clip_seconds", self.clip_seconds, at_least=0.5, hint="is it in seconds?")
-        number("sample_rate", self.sample_rate, at_least=16000, hint="is it in samples per second?")
+        number("sample_rate", self.sample_rate, at_least=16000, whole=True, hint="is it in samples per second?")
         number("empty_share", self.empty_share, at_least=0, at_most=1, hint="it is a share, not a percentage")
         number("same_class_gap_seconds", self.same_class_gap_seconds, at_least=0)
         known_labels(self.classes, SOURCES, where="classes")
@@ -72,11 +75,18 @@ class SoundscapeSettings:
             self.classes_per_clip,
             at_least=1,
             at_most=len(self.classes),
+            whole=True,
             hint=f"number of classes: {len(self.classes)}",
         )
-        _check_pair("events_per_class", self.events_per_class, at_least=1)
+        _check_pair("events_per_class", self.events_per_class, at_least=1, whole=True)
         _check_pair("snr_db", self.snr_db)
-        _check_pair("background_db", self.background_db, at_most=0)
+        _check_pair(
+            "background_db",
+            self.background_db,
+            at_least=_LOWEST_BACKGROUND_DB,
+            at_most=0,
+            hint="16-bit files hold nothing much fainter than -80 dB, nor anything above 0 dB",
+        )
         _check_pair("noise_slope", self.noise_slope)
         _check_pair("parameter_span", self.parameter_span, at_least=0, at_most=1)
 
@@ -124,7 +134,7 @@ def draw_clip(seed: int | tuple[int, ...], settings: SoundscapeSettings) -> Soun
     Which classes a clip holds is drawn without regard to what they are, so no class is a sign of another.
 
     Args:
-        seed: one number, or several, for instance (seed of the set, number of the clip); none below 0.
+        seed: one whole number, or several, for instance (seed of the set, number of the clip); none below 0.
         settings: what the clip is drawn from.
 
     Returns:
@@ -132,16 +142,15 @@ def draw_clip(seed: int | tuple[int, ...], settings: SoundscapeSettings) -> Soun
         events of one class never overlap.
 
     Raises:
-        ValueError: when a seed is negative.
+        ValueError: when a seed is negative or not a whole number.
 
     Example:
         >>> clip = draw_clip((7, 0), SoundscapeSettings(clip_seconds=4.0, classes_per_clip=(2, 2)))
         >>> clip.samples.shape, len({event.label for event in clip.events})
         ((64000,), 2)
     """
-    for part in seed if isinstance(seed, tuple) else (seed,):
-        number("seed", part, at_least=0)
-    rng = np.random.default_rng(seed)
+    parts = seed if isinstance(seed, tuple) else (seed,)
+    rng = np.random.default_rng([int(number("seed", part, at_least=0, whole=True)) for part in parts])
     n_samples = round(settings.clip_seconds * settings.sample_rate)
     background = power_law_noise(rng, n_samples, settings.sample_rate, slope=rng.uniform(*settings.noise_slope))
     background *= _amplitude(rng.uniform(*settings.background_db))
@@ -178,7 +187,8 @@ def write_soundscapes(folder: Path | str, *, n_clips: int, seed: int, settings: 
         settings: what the clips are drawn from.
 
     Raises:
-        ValueError: when n_clips is below 1 or the seed is negative.
+        ValueError: when n_clips is below 1, the seed is negative, or one of them is not a whole number.
+        OSError: when the disk is full or the folder may not be written to.
 
     Example:
         >>> import tempfile
@@ -187,20 +197,27 @@ def write_soundscapes(folder: Path | str, *, n_clips: int, seed: int, settings: 
         ...     sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*.*"))
         ['audio/0000.wav', 'audio/0001.wav', 'strong.tsv', 'weak.tsv']
     """
-    number("n_clips", n_clips, at_least=1)
-    number("seed", seed, at_least=0)
+    number("n_clips", n_clips, at_least=1, whole=True)
+    number("seed", seed, at_least=0, whole=True)
     events: dict[str, tuple[Event, ...]] = {}
     (Path(folder) / "audio").mkdir(parents=True, exist_ok=True)
     for table in ("weak.tsv", "strong.tsv"):
         (Path(folder) / table).unlink(missing_ok=True)  # never old labels beside new audio
-    for index in range(n_clips):
+    for index in range(int(n_clips)):
         name = f"{index:04d}.wav"
         clip = draw_clip((seed, index), settings)
-        soundfile.write(Path(folder) / "audio" / name, clip.samples, settings.sample_rate, subtype="PCM_16")
+        write_atomic(Path(folder) / "audio" / name, _wav_bytes(clip.samples, settings.sample_rate))
         events[name] = clip.events
     tags = {name: {event.label for event in found} for name, found in events.items()}
     write_atomic(Path(folder) / "weak.tsv", weak_to_tsv(tags))
     write_atomic(Path(folder) / "strong.tsv", events_to_tsv(events))
+
+
+def _wav_bytes(samples: NDArray[np.float32], sample_rate: int) -> bytes:
+    """A 16-bit WAV file in memory: on a full disk the system's own error is raised, not that of libsndfile."""
+    buffer = io.BytesIO()
+    soundfile.write(buffer, samples, int(sample_rate), format="WAV", subtype="PCM_16")
+    return buffer.getvalue()
 
 
 def _draw_classes(rng: np.random.Generator, settings: SoundscapeSettings) -> list[str]:
@@ -257,10 +274,18 @@ def _wider(pair: tuple[float, float], margin: float) -> tuple[float, float]:
 
 
 def _check_pair(
-    name: str, pair: tuple[float, float], *, at_least: float | None = None, at_most: float | None = None, hint: str = ""
+    name: str,
+    pair: tuple[float, float],
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    whole: bool = False,
+    hint: str = "",
 ) -> None:
     """Raise ValueError unless `pair` is (lowest, highest) inside the limits."""
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise ValueError(f"{name} must be a pair (lowest, highest), got {pair!r}")
     for value in pair:
-        number(name, value, at_least=at_least, at_most=at_most, hint=hint)
+        number(name, value, at_least=at_least, at_most=at_most, whole=whole, hint=hint)
     if pair[0] > pair[1]:
         raise ValueError(f"{name} must be (lowest, highest), got {pair!r} - are the two swapped?")

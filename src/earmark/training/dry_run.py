@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import resource
-import sys
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -15,21 +13,21 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import find_clips, probe_audio
+from earmark.audio import find_clips, late_offset, late_onset, probe_audio
 from earmark.config import Config
 from earmark.labels.weak import WeakClip
-from earmark.models.crnn import Network
+from earmark.training import measuring
 from earmark.training.batch import Batch
+from earmark.training.clip_features import length_remark
 from earmark.training.clips import ClipSet
-from earmark.training.feature_store import feature_store
+from earmark.training.feature_store import feature_store, located
 from earmark.training.held_out import batch_frames
-from earmark.training.loop import TrainingData, drawn_batch, epoch_plan, new_optimiser, planned_batches
+from earmark.training.loop import TrainingData, drawn_batch, planned_batches
 from earmark.training.run import Split, check_settings, choose_device, new_network, read_clips
-from earmark.training.weak import weak_loss_terms
+from earmark.training.sampling import batches_by_length
+from earmark.training.weak import piece_and_context_frames
 
-# As many clips are read as these batches need, the longest of the data set among them.
-_SAMPLE_BATCHES = 4
-_TIMED_STEPS = 3
+_PLANNED_CLIPS = 100_000  # over all epochs that are planned, but one at least; it takes less than a second
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,17 @@ class DryRun:
         clips: training and held-out clips.
         hours: of audio, training and held out.
         weights: trainable numbers in the network.
-        steps_per_epoch: optimiser steps.
-        seconds_per_step: measured.
-        memory_bytes: peak, of the GPU's memory on CUDA and of this process otherwise.
+        steps_per_epoch: optimiser steps in the first epoch.
+        reading_seconds: for the features of all clips.
+        epoch_seconds: for the steps of an epoch, on average.
+        held_out_seconds: for the held-out figures and the checkpoints of all epochs.
+        seconds: for the whole run.
+        longest_seconds: of audio in the longest clip.
+        memory_bytes: peak with the largest batch and the longest clip, of the GPU's memory on CUDA and of this process
+            otherwise; None where the system does not say.
         unreadable: (where in the label file, filename, reason) among all clips.
-        first_batch: as it would be drawn.
+        notes: (where in the label file, filename, remark) of clips of which only a part would be used.
+        first_batch: of the run, as it would be drawn.
         first_batch_tags: the tags of its clips.
     """
 
@@ -54,11 +58,71 @@ class DryRun:
     hours: float
     weights: int
     steps_per_epoch: int
-    seconds_per_step: float
-    memory_bytes: int
+    reading_seconds: float
+    epoch_seconds: float
+    held_out_seconds: float
+    seconds: float
+    longest_seconds: float
+    memory_bytes: int | None
     unreadable: tuple[tuple[str, str, str], ...]
+    notes: tuple[tuple[str, str, str], ...]
     first_batch: Batch
     first_batch_tags: tuple[str, ...]
+
+    @property
+    def seconds_per_step(self) -> float:
+        """Mean over an epoch."""
+        return self.epoch_seconds / self.steps_per_epoch
+
+
+@dataclass(frozen=True)
+class _Headers:
+    """What the files' headers say of each clip: samples (0 when it cannot be read, and why), and what is odd."""
+
+    samples: NDArray[np.int64]
+    unreadable: list[tuple[str, str, str]]
+    notes: list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Some epochs and a look at the held-out clips, as batches, with the frames of every clip.
+
+    Not every clip is drawn in every epoch, so the first one alone might miss the longest clip.
+    """
+
+    epochs: list[list[list[int]]]
+    looks: list[list[int]]
+    frames: NDArray[np.int64]
+    longest_clip: int  # of the training clips
+    piece_frames: int
+
+    @property
+    def batches(self) -> list[list[int]]:
+        """Those of the first epoch."""
+        return self.epochs[0]
+
+    def cost(self, batch: list[int]) -> int:
+        """Frames of a batch, padding included."""
+        return len(batch) * int(self.frames[batch].max())
+
+    def is_long(self, batch: list[int]) -> bool:
+        """Whether it is one clip that passes in pieces."""
+        return int(self.frames[batch].max()) > self.piece_frames
+
+    def usual_to_time(self) -> list[list[int]]:
+        """The largest batch, which decides about memory, and the first, which is drawn; none when all are long."""
+        usual = [batch for batch in self.batches if not self.is_long(batch)]
+        largest = sorted(usual, key=self.cost)[-1:]
+        return largest + [batch for batch in self.batches[:1] if batch not in largest and not self.is_long(batch)]
+
+    def longest(self) -> list[int]:
+        """The longest clip, in a batch of its own, if it passes in pieces; otherwise no clip."""
+        return [self.longest_clip] if self.is_long([self.longest_clip]) else []
+
+    def look(self) -> list[int]:
+        """The largest batch of held-out clips."""
+        return max(self.looks, key=self.cost, default=[])
 
 
 def dry_run(
@@ -72,44 +136,77 @@ def dry_run(
 ) -> DryRun:
     """Return what a run with these arguments would be like, without leaving anything behind.
 
+    The first epochs are planned with the lengths in the files' headers. Four batches at most are read and timed: the
+    first, the largest of the first epoch, that of the longest clip, and one of held-out clips. All others are estimated
+    from their frames.
+
     Args:
         labels, audio, config, split, device: as for `earmark.training.run.train`.
         on_file: told how many of how many files were probed.
     """
     whole = read_clips(labels, config, Split() if split is None else split)
     check_settings(config, whole)
-    seconds, unreadable = _durations(whole.clips, audio, on_file)
-    training = np.flatnonzero(~whole.held_out & (seconds > 0))
-    if not len(training):
-        where, _, reason = unreadable[0]
-        raise ValueError(f"no training clip could be read; the first: {where}: {reason}")
-    sample = _sample(whole.only(training), seconds[training], config)
+    headers = _headers(whole.clips, audio, config, on_file)
+    clips, samples = whole.only(np.flatnonzero(headers.samples)), headers.samples[headers.samples > 0]
+    if clips.held_out.all():
+        raise ValueError(f"no training clip could be read; the first: {located(*headers.unreadable[0])}")
+    plan = _plan(clips, samples, config)
+    chosen = [*plan.usual_to_time(), plan.longest(), plan.look(), plan.batches[0]]
+    to_read = np.array(sorted({clip for batch in chosen for clip in batch}))
     with tempfile.TemporaryDirectory() as folder:
-        store = feature_store(Path(folder), sample.clips, audio, config, on_clip=lambda done: None)
-        data = TrainingData(sample.only(store.kept), store)
+        begin = time.perf_counter()
+        store = feature_store(Path(folder), clips.only(to_read).clips, audio, config, on_clip=lambda done: None)
+        reading_seconds = (time.perf_counter() - begin) * float(samples.sum() / samples[to_read].sum())
+        data = TrainingData(clips.only(to_read[list(store.kept)]), store)
+        if not len(data.training):
+            reason = located(*store.failures[0])
+            raise ValueError(f"none of the training clips of the first batches could be read; the first: {reason}")
+        # Clips whose header is better than their sound are missing in their batches.
+        row_of = {int(clip): row for row, clip in enumerate(to_read[list(store.kept)])}
+
+        def rows(batch: list[int]) -> list[int]:
+            return [row_of[clip] for clip in batch if clip in row_of]
+
         network = new_network(data, config).to(choose_device(device))
-        plan = epoch_plan(data, config, epoch=1)
-        first = drawn_batch(network, data, plan[0], config, step=1)
-        seconds_per_step = _time_steps(network, data, plan, config)
-        tags = tuple(", ".join(np.array(whole.classes)[row]) for row in data.clips.tags[plan[0]])
+        measuring.forget_peak_memory(network.mean.device)
+        first_rows = rows(plan.batches[0]) or data.training[:1].tolist()
+        first = drawn_batch(network, data, first_rows, config, step=1)
+        usual = [rows(batch) for batch in plan.usual_to_time() if rows(batch)]
+        rate, long_rate = measuring.step_seconds_per_frame(
+            network, data, config, usual=usual, longest=rows(plan.longest())
+        )
+        look_rate = measuring.look_seconds_per_frame(network, data, config)
+        checkpoint_seconds = measuring.checkpoint_seconds(network, config, Path(folder))
+    costs = [
+        plan.cost(batch) * (long_rate if plan.is_long(batch) else rate) for epoch in plan.epochs for batch in epoch
+    ]
+    epoch_seconds = sum(costs) / len(plan.epochs)
+    # One more look, and one more checkpoint, after the last epoch; a checkpoint of the best network may follow each.
+    n_looks = math.ceil(config.training.epochs / config.training.validate_every_epochs) + 1
+    held_out_seconds = n_looks * look_rate * sum(plan.cost(batch) for batch in plan.looks)
+    held_out_seconds += (2 * config.training.epochs + 1) * checkpoint_seconds
+    remarks = {(where, name): remark for where, name, remark in (*headers.notes, *store.notes)}
     return DryRun(
         classes=whole.classes,
         clips=len(whole.clips),
-        hours=float(seconds.sum()) / 3600,
+        hours=float(samples.sum()) / config.features.sample_rate / 3600,
         weights=sum(parameter.numel() for parameter in network.parameters()),
-        steps_per_epoch=_steps_per_epoch(whole, training, seconds, config),
-        seconds_per_step=seconds_per_step,
-        memory_bytes=_peak_memory(network.mean.device),
-        unreadable=tuple(unreadable),
+        steps_per_epoch=len(plan.batches),
+        reading_seconds=reading_seconds,
+        epoch_seconds=epoch_seconds,
+        held_out_seconds=held_out_seconds,
+        seconds=reading_seconds + config.training.epochs * epoch_seconds + held_out_seconds,
+        longest_seconds=float(samples.max()) / config.features.sample_rate,
+        memory_bytes=measuring.peak_memory_bytes(network.mean.device),
+        unreadable=(*headers.unreadable, *store.failures),
+        notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
         first_batch=first.to(torch.device("cpu")),
-        first_batch_tags=tags,
+        first_batch_tags=tuple(", ".join(np.array(whole.classes)[row]) for row in data.clips.tags[first_rows]),
     )
 
 
-def _durations(
-    clips: Sequence[WeakClip], audio: Path, on_file: Callable[[int, int], None]
-) -> tuple[NDArray[np.float64], list[tuple[str, str, str]]]:
-    """Seconds of every clip from the files' headers, 0 for those that cannot be opened."""
+def _headers(clips: Sequence[WeakClip], audio: Path, config: Config, on_file: Callable[[int, int], None]) -> _Headers:
+    """The samples of every clip at the rate of the features, from the files' headers."""
     files, reasons = find_clips(audio, (clip.filename for clip in clips))
     lengths: dict[str, float] = {}
     for number, (name, file) in enumerate(files.items()):
@@ -118,55 +215,35 @@ def _durations(
         except ValueError as error:
             reasons[name] = str(error)
         on_file(number + 1, len(files))
-    seconds = np.zeros(len(clips))
+    rate = config.features.sample_rate
+    found = _Headers(np.zeros(len(clips), dtype=np.int64), [], [])
     for number, clip in enumerate(clips):
-        if clip.filename in lengths:
-            end = lengths[clip.filename] if clip.offset is None else min(lengths[clip.filename], clip.offset)
-            seconds[number] = max(0.0, end - (0.0 if clip.onset is None else clip.onset))
-    unreadable = [(clip.where, clip.filename, reasons[clip.filename]) for clip in clips if clip.filename in reasons]
-    return seconds, unreadable
+        if clip.filename in reasons:
+            found.unreadable.append((clip.where, clip.filename, reasons[clip.filename]))
+            continue
+        end, onset = lengths[clip.filename], 0.0 if clip.onset is None else clip.onset
+        if onset >= end:
+            reason = f"{files[clip.filename].as_posix()}: {late_onset(onset, end)}"
+            found.unreadable.append((clip.where, clip.filename, reason))
+            continue
+        last = end if clip.offset is None else min(end, clip.offset)
+        found.samples[number] = max(1, round(last * rate) - round(onset * rate))
+        remarks = (late_offset(onset, clip.offset, end), length_remark(found.samples[number] / rate, config))
+        if any(remarks):
+            found.notes.append((clip.where, clip.filename, "; ".join(remark for remark in remarks if remark)))
+    return found
 
 
-def _steps_per_epoch(clips: ClipSet, training: NDArray[np.intp], seconds: NDArray[np.float64], config: Config) -> int:
-    """Batches of an epoch, drawn as training draws them but with lengths from the headers."""
-    frames = np.ceil(seconds * config.features.sample_rate / config.features.hop_samples).astype(np.int64)
+def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
+    """The batches of the first epochs, drawn as training draws them, and those of a look at the held-out clips."""
+    unit = config.features.hop_samples * config.model.time_reduction
+    frames = -(-samples // unit) * config.model.time_reduction
     if config.features.clip_frames is not None:
-        frames[:] = config.features.clip_frames
-    rng = np.random.default_rng([config.training.seed, 1, 1])
-    return len(planned_batches(clips.tags[training], training, np.maximum(frames, 1), config, rng))
-
-
-def _sample(clips: ClipSet, seconds: NDArray[np.float64], config: Config) -> ClipSet:
-    """Clips for a few batches: the longest one, since it decides about memory, and others at random."""
-    order = np.random.default_rng(config.training.seed).permutation(len(seconds))
-    order = np.concatenate([[int(seconds.argmax())], order[order != int(seconds.argmax())]])
-    enough = np.searchsorted(np.cumsum(seconds[order]), _SAMPLE_BATCHES * config.training.batch_seconds) + 1
-    sample = clips.only(order[:enough])
-    return dataclasses.replace(sample, held_out=np.zeros(len(sample.clips), dtype=bool))
-
-
-def _time_steps(network: Network, data: TrainingData, plan: list[list[int]], config: Config) -> float:
-    """Mean seconds of a step of full size, after one to warm up."""
-    frames = data.store.lengths
-    plan = sorted(plan, key=lambda batch: -len(batch) * int(frames[batch].max()))
-    optimiser = new_optimiser(network, config)
-    timed = []
-    for number in range(_TIMED_STEPS + 1):
-        begin = time.perf_counter()
-        batch = drawn_batch(network, data, plan[number % len(plan)], config, step=number + 1)
-        loss = torch.stack(list(weak_loss_terms(network, batch, config).values())).sum()
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
-        loss.item()  # waits for a GPU
-        share = len(batch.features) * batch.features.shape[1] / batch_frames(config)
-        timed.append((time.perf_counter() - begin) / max(share, 1e-3))
-    return float(np.mean(timed[1:]))
-
-
-def _peak_memory(device: torch.device) -> int:
-    """Bytes at the highest moment."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+        frames = np.full_like(frames, config.features.clip_frames)
+    training, held_out = np.flatnonzero(~clips.held_out), np.flatnonzero(clips.held_out)
+    n_epochs = min(config.training.epochs, max(1, _PLANNED_CLIPS // len(training)))
+    rngs = [np.random.default_rng([config.training.seed, 1, epoch]) for epoch in range(1, n_epochs + 1)]
+    epochs = [planned_batches(clips.tags[training], training, frames, config, rng) for rng in rngs]
+    piece_frames = piece_and_context_frames(config)[0]
+    looks = batches_by_length(held_out, frames, max_frames=batch_frames(config), max_together=piece_frames)
+    return _Plan(epochs, looks, frames, int(training[frames[training].argmax()]), piece_frames)

@@ -6,24 +6,34 @@ without an index was interrupted and is made anew. A clip that cannot be read is
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import shutil
+import tempfile
+import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import find_clips, read_audio
+from earmark.audio import blocks, find_clips
 from earmark.config import Config
 from earmark.files import write_atomic
 from earmark.labels.weak import WeakClip
 from earmark.models.features import LogMel
+from earmark.training.clip_features import BLOCK_SECONDS, feature_blocks, length_remark
+from earmark.training.clip_features import clip_features as clip_features
+
+_LAYOUT = 2  # of the store; another one is made anew
+_HELD_BYTES = 2**20  # of one clip's features in memory until their turn comes; more waits on disk
 
 
 @dataclass(frozen=True)
@@ -35,14 +45,14 @@ class FeatureStore:
         starts: int (clips + 1,); clip i is ``frames[starts[i]:starts[i + 1]]``.
         kept: for each clip its index in the list the store was made from.
         failures: (where in the label file, filename, reason) of each clip that could not be read.
-        notes: (filename, remark) of each clip that could be read only in part.
+        notes: (where in the label file, filename, remark) of each clip that could be read only in part.
     """
 
     frames: NDArray[np.float16]
     starts: NDArray[np.int64]
     kept: tuple[int, ...]
     failures: tuple[tuple[str, str, str], ...]
-    notes: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str, str], ...]
 
     def __len__(self) -> int:
         return len(self.kept)
@@ -57,6 +67,25 @@ class FeatureStore:
         return self.frames[self.starts[index] : self.starts[index + 1]]
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What to read: clips, the files of their names or the reasons why there is none, and the settings."""
+
+    clips: Sequence[WeakClip]
+    files: Mapping[str, Path]
+    missing: Mapping[str, str]
+    config: Config
+
+
+@dataclass(frozen=True)
+class _ReadClip:
+    """One clip: its features as float16 bytes, of how many frames, and a remark or none."""
+
+    features: IO[bytes]
+    n_frames: int
+    remark: str
+
+
 def feature_store(
     folder: Path,
     clips: Sequence[WeakClip],
@@ -66,6 +95,8 @@ def feature_store(
     on_clip: Callable[[int], None],
 ) -> FeatureStore:
     """Return the features of `clips`, from `folder` if they are there already, otherwise computed now.
+
+    Clips that could not be read the last time are tried again first: a missing decoder may have been installed since.
 
     Args:
         folder: where the store lies.
@@ -78,37 +109,16 @@ def feature_store(
         ValueError: when not a single clip could be read.
     """
     files, missing = find_clips(audio_folder, (clip.filename for clip in clips))
-    fingerprint = _fingerprint(clips, files, config)
+    wanted = _Wanted(clips, files, missing, config)
+    fingerprint = _fingerprint(wanted)
     store = _open(folder, fingerprint, config.features.n_mels)
+    if store is not None and store.failures:
+        store = _with_failures_of_today(store, wanted, folder)
     if store is None:
-        store = _build(folder, fingerprint, clips, files, missing, config, on_clip)
+        store = _build(folder, fingerprint, wanted, on_clip)
     if not len(store):
-        where, _, reason = store.failures[0]
-        raise ValueError(f"none of the {len(clips)} clips could be read; the first: {where}: {reason}")
+        raise ValueError(f"none of the {len(clips)} clips could be read; the first: {located(*store.failures[0])}")
     return store
-
-
-def clip_features(audio: NDArray[np.float32], log_mel: LogMel, time_reduction: int) -> torch.Tensor:
-    """Return a clip's features, (samples,) -> (frames, mels), filled up with silence to a whole output frame.
-
-    Example:
-        >>> from earmark.config import FeatureConfig
-        >>> clip_features(np.zeros(16001, np.float32), LogMel(FeatureConfig()), time_reduction=2).shape
-        torch.Size([52, 64])
-    """
-    config = log_mel.config
-    if config.clip_frames is None:
-        unit = config.hop_samples * time_reduction
-        n_samples = -(-len(audio) // unit) * unit
-        n_frames = n_samples // config.hop_samples
-    else:
-        n_frames = config.clip_frames
-        n_samples = (n_frames - (1 if config.framing == "centred" else 0)) * config.hop_samples
-    fitted = np.zeros(n_samples, np.float32)
-    fitted[: len(audio)] = audio[:n_samples]
-    with torch.no_grad():
-        features: torch.Tensor = log_mel(torch.from_numpy(fitted)[None])[0]
-    return features[:n_frames]  # centred framing has one frame more, behind the last whole output frame
 
 
 def statistics(store: FeatureStore, indices: Sequence[int] | NDArray[np.intp]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -127,21 +137,33 @@ def statistics(store: FeatureStore, indices: Sequence[int] | NDArray[np.intp]) -
     return torch.from_numpy(mean).float(), torch.from_numpy(deviation).float()
 
 
-def _cropped(n_samples: int, log_mel: LogMel) -> str:
-    """What a recipe with clips of fixed length leaves out, in words; nothing when that is not even a window."""
-    config = log_mel.config
-    if config.clip_frames is None or n_samples <= config.clip_frames * config.hop_samples + config.window_samples:
-        return ""
-    used, whole = config.clip_frames * config.hop_samples / config.sample_rate, n_samples / config.sample_rate
-    return f" only the first {used:.2f} of {whole:.2f} s are used, as features.clip_frames says"
+def located(where: str, filename: str, reason: str) -> str:
+    """Return a reason behind its place in the label file, with the recording named once.
+
+    Every reason begins with the name or the path of the recording. In a folder per class the place is that very path.
+
+    Example:
+        >>> located("weak.tsv:2", "a.wav", "audio/a.wav: is empty")
+        'weak.tsv:2: audio/a.wav: is empty'
+        >>> located("audio/dog/a.wav", "dog/a.wav", "audio/dog/a.wav: is empty")
+        'audio/dog/a.wav: is empty'
+        >>> located("audio/dog/a.wav", "dog/a.wav", "dog/a.wav: no such file in elsewhere")
+        'audio/dog/a.wav: no such file in elsewhere'
+    """
+    place = unicodedata.normalize("NFC", where)
+    for name in (place, filename):
+        if f"/{place}".endswith(f"/{filename}") and unicodedata.normalize("NFC", reason).startswith(f"{name}: "):
+            return f"{where}: {unicodedata.normalize('NFC', reason)[len(name) + 2 :]}"
+    return f"{where}: {reason}"
 
 
-def _fingerprint(clips: Sequence[WeakClip], files: Mapping[str, Path], config: Config) -> str:
+def _fingerprint(wanted: _Wanted) -> str:
     """Changes whenever the features would: settings, spans, and each file's size and time of change."""
-    digest = hashlib.sha256(repr((config.features, config.model.time_reduction)).encode())
-    for clip in clips:
+    settings = (_LAYOUT, wanted.config.features, wanted.config.model.time_reduction)
+    digest = hashlib.sha256(repr(settings).encode())
+    for clip in wanted.clips:
         try:
-            status = os.stat(files[clip.filename])
+            status = os.stat(wanted.files[clip.filename])
             state = (status.st_size, status.st_mtime_ns)
         except (OSError, KeyError):
             state = (-1, -1)
@@ -164,73 +186,107 @@ def _open(folder: Path, fingerprint: str, n_mels: int) -> FeatureStore | None:
     if starts[-1] > 0:
         frames = np.memmap(folder / "features.f16", np.float16, mode="r", shape=(int(starts[-1]), n_mels))
     failures = tuple((where, name, reason) for where, name, reason in index["failures"])
-    notes = tuple((name, remark) for name, remark in index["notes"])
+    notes = tuple((where, name, remark) for where, name, remark in index["notes"])
     return FeatureStore(frames, starts, tuple(index["kept"]), failures, notes)
 
 
-def _build(
-    folder: Path,
-    fingerprint: str,
-    clips: Sequence[WeakClip],
-    files: Mapping[str, Path],
-    missing: Mapping[str, str],
-    config: Config,
-    on_clip: Callable[[int], None],
-) -> FeatureStore:
+def _with_failures_of_today(store: FeatureStore, wanted: _Wanted, folder: Path) -> FeatureStore | None:
+    """The store, with the reasons why its failures fail now, or None when one of them can be read by now."""
+    kept = set(store.kept)
+    failed = [clip for number, clip in enumerate(wanted.clips) if number not in kept]
+    failures = []
+    with contextlib.closing(_read_all(replace(wanted, clips=failed), folder)) as results:
+        for clip, result in zip(failed, results, strict=True):
+            if not isinstance(result, str):
+                result.features.close()
+                return None
+            failures.append((clip.where, clip.filename, result))
+    return replace(store, failures=tuple(failures))
+
+
+def _build(folder: Path, fingerprint: str, wanted: _Wanted, on_clip: Callable[[int], None]) -> FeatureStore:
     """Read all clips, some at a time, and write their features in order."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.json").unlink(missing_ok=True)
     starts, kept, failures, notes = [0], [], [], []
-    with (folder / "features.f16").open("wb") as file:
-        for number, result in enumerate(_read_all(clips, files, missing, config)):
+    with (folder / "features.f16").open("wb") as file, contextlib.closing(_read_all(wanted, folder)) as results:
+        for number, result in enumerate(results):
+            clip = wanted.clips[number]
             if isinstance(result, str):
-                failures.append((clips[number].where, clips[number].filename, result))
+                failures.append((clip.where, clip.filename, result))
             else:
-                features, note = result
-                file.write(features.tobytes())
-                starts.append(starts[-1] + len(features))
+                with result.features as features:
+                    features.seek(0)
+                    shutil.copyfileobj(features, file, _HELD_BYTES)
+                starts.append(starts[-1] + result.n_frames)
                 kept.append(number)
-                if note:
-                    notes.append((clips[number].filename, note))
+                if result.remark:
+                    notes.append((clip.where, clip.filename, result.remark))
             on_clip(number + 1)
         file.flush()
         os.fsync(file.fileno())
     index = {"fingerprint": fingerprint, "starts": starts, "kept": kept, "failures": failures, "notes": notes}
     write_atomic(folder / "index.json", json.dumps(index))
-    store = _open(folder, fingerprint, config.features.n_mels)
+    store = _open(folder, fingerprint, wanted.config.features.n_mels)
     assert store is not None, "a store that was just written must open"
     return store
 
 
-def _read_all(
-    clips: Sequence[WeakClip], files: Mapping[str, Path], missing: Mapping[str, str], config: Config
-) -> Iterator[tuple[NDArray[np.float16], str] | str]:
-    """Features and remark of each clip in order, or the reason why it cannot be read."""
-    log_mel = LogMel(config.features)
+def _read_all(wanted: _Wanted, folder: Path) -> Generator[_ReadClip | str]:
+    """What was read of each clip, in order, or the reason why it cannot be read."""
+    log_mel = LogMel(wanted.config.features)
 
-    def read(clip: WeakClip) -> tuple[NDArray[np.float16], str] | str:
-        if clip.filename in missing:
-            return missing[clip.filename]
+    def read(clip: WeakClip) -> _ReadClip | str:
+        if clip.filename in wanted.missing:
+            return wanted.missing[clip.filename]
+        file = wanted.files[clip.filename]
         try:
-            audio = read_audio(
-                files[clip.filename],
-                sample_rate=config.features.sample_rate,
-                onset=0.0 if clip.onset is None else clip.onset,
-                offset=clip.offset,
-            )
-            features = clip_features(audio.samples, log_mel, config.model.time_reduction)
-        except ValueError as error:
-            return str(error)
-        return features.numpy().astype(np.float16), audio.note + _cropped(len(audio.samples), log_mel)
+            return _read_clip(file, clip, log_mel, wanted.config, folder)
+        except ValueError as error:  # the system's own errors are among them, except those of writing the store
+            path = file.as_posix()
+            return str(error) if str(error).startswith(f"{path}: ") else f"{path}: {error}"
 
     n_threads = torch.get_num_threads()
     ahead = 4 * n_threads  # clips waiting in memory; an unbounded queue would hold the whole data set
-    with ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,)) as threads:
-        try:
-            waiting = deque(threads.submit(read, clip) for clip in clips[:ahead])
-            for upcoming in range(ahead, ahead + len(clips)):
-                yield waiting.popleft().result()
-                if upcoming < len(clips):
-                    waiting.append(threads.submit(read, clips[upcoming]))
-        finally:
-            torch.set_num_threads(n_threads)
+    clips = wanted.clips
+    threads = ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,))
+    waiting: deque[Future[_ReadClip | str]] = deque()
+    try:
+        waiting.extend(threads.submit(read, clip) for clip in clips[:ahead])
+        for upcoming in range(ahead, ahead + len(clips)):
+            yield waiting.popleft().result()
+            if upcoming < len(clips):
+                waiting.append(threads.submit(read, clips[upcoming]))
+    finally:
+        threads.shutdown(cancel_futures=True)
+        torch.set_num_threads(n_threads)
+        for future in waiting:  # none, unless something ended the reading
+            result = "" if future.cancelled() or future.exception() is not None else future.result()
+            if not isinstance(result, str):
+                result.features.close()
+
+
+def _read_clip(file: Path, clip: WeakClip, log_mel: LogMel, config: Config, folder: Path) -> _ReadClip:
+    """The features of one clip, with never more of it in memory than a block of sound and a little of features."""
+    n_samples, n_frames, remarks = 0, 0, []
+
+    def sound() -> Iterator[NDArray[np.float32]]:
+        nonlocal n_samples
+        span = (0.0 if clip.onset is None else clip.onset, clip.offset)
+        rate = config.features.sample_rate
+        for block in blocks(file, sample_rate=rate, block_seconds=BLOCK_SECONDS, onset=span[0], offset=span[1]):
+            n_samples += len(block.samples)
+            remarks.append(block.note)
+            yield block.samples
+
+    # The features of a long clip wait in a file without a name, which disappears with this process.
+    features = tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES, dir=os.fspath(folder))
+    try:
+        for frames in feature_blocks(sound(), log_mel, config.model.time_reduction):
+            features.write(frames.numpy().astype(np.float16).tobytes())
+            n_frames += len(frames)
+    except BaseException:
+        features.close()
+        raise
+    remarks.append(length_remark(n_samples / config.features.sample_rate, config))
+    return _ReadClip(features, n_frames, "; ".join(remark for remark in remarks if remark))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 # A batch looks this far for clips that fit; farther would cost more time than it saves padding.
-_LOOK_AHEAD_CLIPS = 1000
+_LOOK_AHEAD_CLIPS = 1001
 _LONGEST_OF_CLIPS = 8
 _MOST_PADDING = 0.6  # of a batch; less would leave batches of short clips alone and of long clips alone
 
@@ -61,19 +62,22 @@ def mixed_batches(
         >>> mixed_batches([0, 1, 2, 3], np.array([60, 100, 10, 70]), max_frames=300, max_together=300)
         [[1, 0, 2], [3]]
     """
+    frames: list[int] = lengths.tolist()  # plain numbers: reading one out of an array takes ten times as long
+    drawn = iter(np.asarray(order, dtype=np.intp).tolist())
     batches: list[list[int]] = []
-    waiting = [int(clip) for clip in order]
+    # The first clip of a batch and those it may look at; what a long epoch holds behind them is not touched, or
+    # planning would take the square of its length.
+    waiting = list(islice(drawn, 1 + _LOOK_AHEAD_CLIPS))
     while waiting:
-        first = max(waiting[:_LONGEST_OF_CLIPS], key=lambda clip: int(lengths[clip]))
-        waiting.remove(first)
-        batch, longest, real = [first], int(lengths[first]), int(lengths[first])
+        first = max(range(min(len(waiting), _LONGEST_OF_CLIPS)), key=lambda place: frames[waiting[place]])
+        batch = [waiting.pop(first)]
+        longest = real = frames[batch[0]]
         left: list[int] = []
         for place, clip in enumerate(waiting):
-            length = int(lengths[clip])
-            is_full = (len(batch) + 1) * longest > max_frames or longest > max_together
-            if is_full or place > _LOOK_AHEAD_CLIPS:
+            if (len(batch) + 1) * longest > max_frames or longest > max_together:
                 left += waiting[place:]
                 break
+            length = frames[clip]
             padded = (len(batch) + 1) * max(longest, length)
             if length <= max_together and padded * (1 - _MOST_PADDING) <= real + length and padded <= max_frames:
                 batch.append(clip)
@@ -81,7 +85,7 @@ def mixed_batches(
             else:
                 left.append(clip)
         batches.append(batch)
-        waiting = left
+        waiting = left + list(islice(drawn, 1 + _LOOK_AHEAD_CLIPS - len(left)))
     return batches
 
 
