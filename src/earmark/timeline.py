@@ -35,7 +35,9 @@ class Timeline:
     hop_samples: int
 
     def __post_init__(self) -> None:
-        number("sample_rate", self.sample_rate, at_least=1, whole=True, hint="in samples per second, for instance 16000")
+        number(
+            "sample_rate", self.sample_rate, at_least=1, whole=True, hint="in samples per second, for instance 16000"
+        )
         number("hop_samples", self.hop_samples, at_least=1, whole=True, hint="in samples, for instance 320")
 
     @property

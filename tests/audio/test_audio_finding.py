@@ -3,6 +3,7 @@ from __future__ import annotations
 import unicodedata
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -37,13 +38,14 @@ def test_every_clip_that_is_found_is_found_by_its_name(tmp_path: Path) -> None:
 
 def test_every_part_of_a_path_may_be_spelt_in_its_own_way(tmp_path: Path) -> None:
     # Class folders copied from a Mac: each part may be in NFC or NFD, whatever the label file says.
-    for forms in product(("NFC", "NFD"), repeat=3):
+    both: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
+    for forms in product(both, repeat=3):
         parts = [
             unicodedata.normalize(form, name) for form, name in zip(forms, ("Vögel", "Zürich", "ä.wav"), strict=True)
         ]
         folder = tmp_path / "-".join(forms)
         touch(folder, "/".join(parts))
-        for form in ("NFC", "NFD"):
+        for form in both:
             assert find_clip(folder, unicodedata.normalize(form, "Vögel/Zürich/ä.wav")) == folder.joinpath(*parts)
 
 

@@ -16,7 +16,7 @@ from cli_cases import CLASSES, done, earmark, make_clips, refused, train
 
 from earmark.training import run as training_run
 from earmark.training.checkpoint import load_checkpoint
-from earmark.training.log import RunLog, read_log
+from earmark.training.log import RunLog
 
 
 @pytest.fixture

@@ -111,7 +111,10 @@ def test_settings_out_of_range(settings: dict[str, float], message: str) -> None
         ({"settings": {"dog": {}}}, "settings must be a list of tables, got {'dog'"),
         ({"classes": "dog"}, "classes must be a list of names, got 'dog'"),
         ({"classes": [1]}, r"classes must be a list of names, got \[1\]"),
-        ({"classes": ["dog", "dog"], "settings": [{}, {}]}, "classes must be different names, got 'dog' more than once"),
+        (
+            {"classes": ["dog", "dog"], "settings": [{}, {}]},
+            "classes must be different names, got 'dog' more than once",
+        ),
         ({"mode": "tunde"}, "mode must be one of fixed, duration, tuned, got 'tunde' - did you mean 'tuned'"),
     ],
 )

@@ -45,10 +45,17 @@ def conv_block(activation: str = "relu", *, pool: str = "max", bias: bool = Fals
 
 
 @pytest.mark.parametrize("filling", [0.0, 1e6, float("nan")])
-def test_statistics_are_those_of_the_real_frames(filling: float, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize(("momentum", "eps"), [(0.1, 1e-5), (0.7, 1e-5), (1.0, 0.5)])
+def test_statistics_are_those_of_the_real_frames(
+    filling: float, momentum: float, eps: float, rng: np.random.Generator
+) -> None:
     clips = images(rng)
     batch, mask = padded(clips, filling=filling)
-    masked, plain = MaskedBatchNorm(3), nn.BatchNorm2d(3)
+    masked, plain = (kind(3, momentum=momentum, eps=eps) for kind in (MaskedBatchNorm, nn.BatchNorm2d))
+    with torch.no_grad():
+        for norm in (masked, plain):
+            norm.weight.copy_(torch.tensor([0.5, 1.0, -2.0]))
+            norm.bias.copy_(torch.tensor([0.0, 3.0, -1.0]))
     found = masked(batch, mask)
     expected = plain(torch.cat(clips, dim=1)[None])[0]  # one long clip of all the real frames
     for row, part in enumerate(expected.split(LENGTHS, dim=1)):
@@ -56,6 +63,29 @@ def test_statistics_are_those_of_the_real_frames(filling: float, rng: np.random.
         assert (found[row, :, LENGTHS[row] :] == 0).all()
     for name in ("running_mean", "running_var", "num_batches_tracked"):
         torch.testing.assert_close(getattr(masked, name), getattr(plain, name))
+
+
+@pytest.mark.parametrize("n_mels", [1, 4])
+def test_one_real_frame_is_enough(n_mels: int, rng: np.random.Generator) -> None:
+    batch = torch.full((2, 3, 50, n_mels), torch.nan)
+    batch[1, :, 0] = torch.from_numpy(rng.normal(size=(3, n_mels))).float()
+    mask = torch.zeros(2, 50, dtype=torch.bool)
+    mask[1, 0] = True
+    masked = MaskedBatchNorm(3)
+    found = masked(batch.requires_grad_(), mask)
+    found.square().sum().backward()
+    assert batch.grad is not None
+    assert batch.grad.isfinite().all()
+    assert (found[0] == 0).all()
+    assert (found[1, :, 1:] == 0).all()
+    if n_mels == 1:  # torch refuses this one: a single number is its own mean and has no variance
+        torch.testing.assert_close(found[1, :, 0, 0], torch.zeros(3))
+        torch.testing.assert_close(masked.running_var, torch.full((3,), 0.9))
+        return
+    plain = nn.BatchNorm2d(3)
+    torch.testing.assert_close(found[1:, :, :1], plain(batch[1:, :, :1].detach()))
+    torch.testing.assert_close(masked.running_mean, plain.running_mean)
+    torch.testing.assert_close(masked.running_var, plain.running_var)
 
 
 def test_without_padding_it_is_plain_batch_normalisation(rng: np.random.Generator) -> None:
@@ -142,8 +172,10 @@ def test_turned_clips_are_packed_clips(n_layers: int, rng: np.random.Generator) 
         out = way(batch, lengths)[is_real]
         out.square().sum().backward()
         assert batch.grad is not None
-        gradients.append([out, batch.grad, *(weight.grad.clone() for weight in recurrent.gru.parameters())])
-        recurrent.zero_grad()
+        weights = [weight.grad for weight in recurrent.gru.parameters() if weight.grad is not None]
+        assert len(weights) == 8 * n_layers  # two matrices and two biases per direction
+        gradients.append([out, batch.grad, *weights])
+        recurrent.zero_grad(set_to_none=True)
     for turned, packed in zip(*gradients, strict=True):
         torch.testing.assert_close(turned, packed)
 

@@ -259,28 +259,3 @@ def _assert_orthogonal_and_unbiased(crnn: CRNN) -> None:
     for name, values in crnn.named_parameters():
         if "bias" in name:
             assert (values == 0).all(), name
-
-
-# --- wrong input ---
-
-
-def test_a_network_without_classes() -> None:
-    with pytest.raises(ValueError, match="classes must name at least one class, got none"):
-        Network(Config(), [])
-
-
-def test_more_pooling_than_bands() -> None:
-    model = ModelConfig(channels=(4, 4), pool_time=(1, 1), pool_mel=(8, 16))
-    with pytest.raises(ValueError, match=r"must leave at least one band of features.n_mels = 64, got \(8, 16\) - pool"):
-        CRNN(model, n_mels=64, n_classes=2)
-
-
-def test_features_without_a_batch_axis() -> None:
-    with pytest.raises(ValueError, match=r"features must have shape \(batch, frames, mels\), got \(8, 8\) - did you"):
-        small_network()(torch.zeros(8, 8))
-
-
-def test_settings_that_do_not_belong_to_the_pooling_function() -> None:
-    config = dataclasses.replace(SMALL, pooling=PoolingConfig(name="linear", penalty=1e-4))
-    with pytest.raises(ValueError, match="pooling 'linear' takes no 'penalty'"):
-        Network(config, ["cat"])

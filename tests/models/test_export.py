@@ -156,38 +156,6 @@ def test_output_frames() -> None:
 # --- wrong input ---
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        (changed(features={"dynamic_range_db": 80.0}), "dynamic_range_db makes every frame depend on the loudest"),
-        (
-            pooling_config({"name": "hierarchical", "inner": "linear", "groups": (5, 5)}),
-            "hierarchical pooling weighs a frame by its place .* train with its inner function to export",
-        ),
-        (
-            changed(features={"framing": "centred", "window_samples": 1024}, model={"pool_time": (2, 1)}),
-            r"'centred' mirrors 512 samples at both ends, .* of one output frame \(320 samples\) holds",
-        ),
-    ],
-)
-def test_models_that_must_not_be_deployed(config: Config, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        exported(tmp_path / "m.onnx", lively_network(config))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_weights_that_are_not_numbers_are_refused_and_an_older_file_stays(tmp_path: Path) -> None:
-    path = exported(tmp_path / "m.onnx", lively_network())
-    before = path.read_bytes()
-    network = lively_network()
-    with torch.no_grad():
-        network.crnn.linear.weight[0, 0] = torch.nan
-    with pytest.raises(ValueError, match=r"differs from torch by nan .* so it was not written"):
-        exported(path, network)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_graph_that_computes_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other, shorter = lively_network(seed=8), lively_network(changed(model={"pool_time": (2, 2)}))
     graphs = [export._onnx_bytes(DeployedNetwork(n), output_timeline(n.config)) for n in (other, shorter)]

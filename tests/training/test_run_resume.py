@@ -144,7 +144,9 @@ def test_other_recordings_of_the_same_names_and_lengths(tones: Path, tmp_path: P
     for path in folder.glob("*.wav"):
         samples, rate = soundfile.read(path)
         soundfile.write(path, np.zeros_like(samples), rate, subtype="PCM_16")
-    message = r"last.safetensors was trained on other recordings \((0\.\d+) h, now \1 h, with another mean spectrum or le"
+    message = (
+        r"last.safetensors was trained on other recordings \((0\.\d+) h, now \1 h, with another mean spectrum or le"
+    )
     with pytest.raises(ValueError, match=message):
         trained(folder, out, resume=True)
     after = files(out)

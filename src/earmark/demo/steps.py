@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from earmark.demo.processes import run_side_by_side
 from earmark.detection.detector import Analysis, Detector, load
 from earmark.detection.tags import has_tag
@@ -238,7 +240,7 @@ def _tags(detector: Detector, analysis: Analysis) -> frozenset[str]:
     """The tags of a clip: those of any of its spans."""
     probs = [span.clip_probs for span in detector.tags(analysis)]  # (spans, classes)
     is_there = has_tag(probs, decoding=detector.info.decoding).any(axis=0)
-    return frozenset(label for label, there in zip(detector.info.decoding.classes, is_there, strict=True) if there)
+    return frozenset(detector.info.decoding.classes[index] for index in np.flatnonzero(is_there))
 
 
 def _share_done(run: Path) -> float:

@@ -118,6 +118,11 @@ def event_frames(
 
     Returns:
         the first frame of every event, and the frame after its last.
+
+    Example:
+        >>> probs, grid = np.array([0.9, 0.1, 0.9, 0.1, 0.1, 0.9]), Timeline(sample_rate=10, hop_samples=1)
+        >>> event_frames(probs, settings=ClassDecoding(max_gap_seconds=0.1), timeline=grid)     # frames 0 to 2, and 5
+        (array([0, 5]), array([3, 6]))
     """
     window = median_frames(settings.median_seconds, timeline=timeline)
     reached = majority(padded >= settings.lower, window=window)  # (frames,)

@@ -31,6 +31,11 @@ class Analysis:
         scores: float32 (frames, classes); how much each frame counts in a tag (earmark.detection.tags).
         duration_seconds: length of the recording.
         note: empty, or why only a part of the file could be used.
+
+    Example:
+        >>> silence = np.zeros((25, 2), np.float32)     # 25 frames, two classes
+        >>> Analysis(silence, silence, duration_seconds=0.99, note="").frame_probs.max().item()
+        0.0
     """
 
     frame_probs: NDArray[np.float32]
@@ -47,9 +52,29 @@ class Detector:
         n_threads: of the network. For many files, several detectors of one thread each are faster than one of many.
 
     Example:
-        >>> detector = Detector("dogs.onnx")                        # doctest: +SKIP
-        >>> for event in detector("kitchen.flac"):                  # doctest: +SKIP
+        >>> import tempfile
+        >>> from earmark.config import Config, FeatureConfig, ModelConfig
+        >>> from earmark.models.crnn import Network
+        >>> from earmark.models.export import export_onnx
+        >>> features = FeatureConfig(sample_rate=1000, n_mels=1, window_samples=128, hop_samples=50)
+        >>> small = ModelConfig(channels=(1,), pool_time=(2,), pool_mel=(1,), rnn_units=1)
+        >>> network = Network(Config(features, small), ["dog"])
+        >>> _ = network.crnn.linear.weight.data.zero_()     # untrained: it says 0.5 of everything
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "dogs.onnx")
+        ...     _ = export_onnx(file, network, decoding=Decoding.fixed(["dog"]), clip_seconds=2.0, card={})
+        ...     detector = Detector(file)
+        >>> sound = np.zeros(2500, np.float32)
+        >>> for event in detector(sound, sample_rate=1000):     # or detector("kitchen.flac")
         ...     print(event.onset, event.offset, event.label, event.score)
+        0.0 2.5 dog 0.5
+        >>> analysis = detector.analyse(sound, sample_rate=1000)     # once, for events and tags
+        >>> analysis.frame_probs.shape     # 0.1 s per frame
+        (25, 1)
+        >>> detector.events(analysis, decoding=Decoding.fixed(["dog"], threshold=0.6))
+        []
+        >>> [(span.onset, span.offset, span.clip_probs.item()) for span in detector.tags(analysis)]
+        [(0.0, 2.0, 0.5), (2.0, 2.5, 0.5)]
     """
 
     def __init__(self, path: Path | str, *, n_threads: int = 1) -> None:
@@ -171,5 +196,11 @@ def load(path: Path | str, *, n_threads: int = 1) -> Detector:
 
     Raises:
         ValueError: when the file is not a model of ours.
+
+    Example:
+        >>> load("dogs.onnx")
+        Traceback (most recent call last):
+        ...
+        ValueError: dogs.onnx: there is no such model file - train one with earmark train, then earmark export it
     """
     return Detector(path, n_threads=n_threads)

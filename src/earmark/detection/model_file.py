@@ -33,6 +33,17 @@ class ModelInfo:
         clip_seconds: length of the clips the network learned from, over which tags are given.
         version: of earmark that exported it.
         card: what it was trained on.
+
+    Example:
+        >>> info = ModelInfo(
+        ...     classes=("dog",), timeline=Timeline(16000, 640), decoding=Decoding.fixed(["dog"]),
+        ...     pooling="power", pooling_parameter="n", pooling_values=(1.5,),
+        ...     piece_seconds=60.0, context_seconds=4.0, clip_seconds=10.0, version="0.1.0", card={"clips": 400},
+        ... )
+        >>> info.tag_rule, info.to_dict()["hop_samples"]
+        ('softmax', 640)
+        >>> ModelInfo.from_dict(info.to_dict()) == info
+        True
     """
 
     classes: tuple[str, ...]
@@ -103,6 +114,12 @@ def open_model(path: Path | str, *, n_threads: int = 1) -> tuple[onnxruntime.Inf
 
     Raises:
         ValueError: when the file is not there, not ONNX, not one of ours, or from a later version.
+
+    Example:
+        >>> open_model("dogs.onnx")
+        Traceback (most recent call last):
+        ...
+        ValueError: dogs.onnx: there is no such model file - train one with earmark train, then earmark export it
     """
     file = Path(path)
     if file.is_dir():

@@ -21,6 +21,11 @@ class Window:
         samples: what the network hears, float32 (samples,).
         keep_from: first sample of the piece itself, counted in `samples`.
         keep_to: one past its last.
+
+    Example:
+        >>> window = Window(np.arange(6, dtype=np.float32), keep_from=1, keep_to=5)
+        >>> window.samples[window.keep_from : window.keep_to]
+        array([1., 2., 3., 4.], dtype=float32)
     """
 
     samples: NDArray[np.float32]

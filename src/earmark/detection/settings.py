@@ -95,17 +95,35 @@ class Decoding:
 
     @classmethod
     def fixed(cls, classes: Sequence[str], *, threshold: float = 0.5) -> Decoding:
-        """The same threshold for the frames and clips of every class, and nothing else."""
+        """The same threshold for the frames and clips of every class, and nothing else.
+
+        Example:
+            >>> Decoding.fixed(["cat", "dog"], threshold=0.4).settings[1].clip_threshold
+            0.4
+        """
         setting = ClassDecoding(threshold=threshold, clip_threshold=threshold)
         return cls("fixed", names("classes", classes), (setting,) * len(classes))
 
     def of(self, label: str) -> ClassDecoding:
-        """The settings of one class."""
+        """The settings of one class.
+
+        Example:
+            >>> Decoding.fixed(["cat", "dog"]).of("dogs")
+            Traceback (most recent call last):
+            ...
+            ValueError: decoding: unknown class 'dogs' ...
+        """
         known_labels([label], self.classes, where="decoding")
         return self.settings[self.classes.index(label)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Lists, text and numbers only, as JSON has them; `from_dict` reads it."""
+        """Lists, text and numbers only, as JSON has them; `from_dict` reads it.
+
+        Example:
+            >>> one = Decoding.fixed(["dog"], threshold=0.4)
+            >>> one.to_dict()["settings"][0]["threshold"], Decoding.from_dict(one.to_dict()) == one
+            (0.4, True)
+        """
         return {"mode": self.mode, "classes": list(self.classes), "settings": [asdict(one) for one in self.settings]}
 
     @classmethod

@@ -20,7 +20,13 @@ RULES = ("softmax", "max")
 
 
 class SpanTags(NamedTuple):
-    """The tags of one span: its borders in seconds and its probability per class, (classes,)."""
+    """The tags of one span: its borders in seconds and its probability per class, (classes,).
+
+    Example:
+        >>> span = SpanTags(10.0, 20.0, np.array([0.25, 0.5]))
+        >>> span.offset - span.onset, span.clip_probs.max().item()
+        (10.0, 0.5)
+    """
 
     onset: float
     offset: float

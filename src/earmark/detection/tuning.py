@@ -24,6 +24,11 @@ class Tuned:
         decoding: the settings, with mode "tuned".
         f1: the F1 that each tuned class reaches with them on the held-out data; a figure to watch, not to report.
         untuned: the classes of which the data says too little; they keep the settings they had.
+
+    Example:
+        >>> tuned = Tuned(Decoding.fixed(["cat", "dog"]), f1={"dog": 0.8}, untuned=("cat",))     # no clip had a cat
+        >>> tuned.decoding.of("cat").threshold
+        0.5
     """
 
     decoding: Decoding

@@ -159,6 +159,14 @@ class Tape:
         margin: repetitions on either side.
         ends_seconds: (recordings,), where each ends; infinite where it ends with its last frame.
         timeline: the grid of the frames.
+
+    Example:
+        >>> seconds = Timeline(sample_rate=1, hop_samples=1)     # 1 s per frame, so the longest window is of 3 frames
+        >>> tape = Tape.of([3, 2], [np.inf, np.inf], start=Decoding.fixed(["dog"]), timeline=seconds)
+        >>> tape.source.tolist()
+        [0, 0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]
+        >>> tape.firsts.tolist(), tape.margin
+        ([2, 9], 2)
     """
 
     source: NDArray[np.intp]
@@ -171,7 +179,14 @@ class Tape:
 
     @classmethod
     def of(cls, lengths: Sequence[int], ends_seconds: Sequence[float], *, start: Decoding, timeline: Timeline) -> Tape:
-        """Lay out recordings of so many frames."""
+        """Lay out recordings of so many frames.
+
+        Example:
+            >>> seconds = Timeline(sample_rate=1, hop_samples=1)
+            >>> tape = Tape.of([1, 2], [1.0, 1.5], start=Decoding.fixed(["dog"]), timeline=seconds)
+            >>> tape.is_between.astype(int).tolist()     # two repetitions on either side of both
+            [1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1]
+        """
         longest = max(LENGTHS_SECONDS)
         window = max(median_frames(max(longest, one.median_seconds), timeline=timeline) for one in start.settings)
         gap = max(timeline.frame(max(longest, one.max_gap_seconds)) for one in start.settings)
@@ -194,7 +209,16 @@ class Tape:
     def found(
         self, padded: NDArray[np.float64], setting: ClassDecoding, truth: EventTable, *, class_index: int
     ) -> EventTable:
-        """Decode the probabilities of one class, (places,), to a table of the recordings and classes of `truth`."""
+        """Decode the probabilities of one class, (places,), to a table of the recordings and classes of `truth`.
+
+        Example:
+            >>> seconds, zero = Timeline(sample_rate=1, hop_samples=1), np.array([0])
+            >>> tape = Tape.of([1, 2], [1.0, 1.5], start=Decoding.fixed(["dog"]), timeline=seconds)
+            >>> truth = EventTable(("a.wav", "b.wav"), ("dog",), zero, zero, np.array([0.0]), np.array([1.0]))
+            >>> table = tape.found(np.array([0.1, 0.2, 0.9])[tape.source], ClassDecoding(), truth, class_index=0)
+            >>> table.file_index, table.onset_seconds, table.offset_seconds     # the last frame of b.wav
+            (array([1]), array([1.]), array([1.5]))
+        """
         unused = self.margin - median_frames(setting.median_seconds, timeline=self.timeline) // 2
         places = slice(self.margin, len(padded) - self.margin)
         firsts, ends = event_frames(
@@ -219,7 +243,15 @@ class Tape:
         )
 
     def is_inside(self, truth: EventTable) -> NDArray[np.bool_]:
-        """Which frames lie in an event of the table: (frames of all recordings,)."""
+        """Which frames lie in an event of the table: (frames of all recordings,).
+
+        Example:
+            >>> seconds, zero = Timeline(sample_rate=1, hop_samples=1), np.array([0])
+            >>> tape = Tape.of([3, 2], [3.0, 2.0], start=Decoding.fixed(["dog"]), timeline=seconds)
+            >>> truth = EventTable(("a.wav", "b.wav"), ("dog",), zero + 1, zero, np.array([1.0]), np.array([9.0]))
+            >>> tape.is_inside(truth)     # from 1 s to the end of b.wav, which has 2 of the 5 frames
+            array([False, False, False, False,  True])
+        """
         is_inside = np.zeros(len(self.source), dtype=bool)
         for recording, onset, offset in zip(truth.file_index, truth.onset_seconds, truth.offset_seconds, strict=True):
             # A mark may reach beyond the recording, and must not reach into the next one.

@@ -49,6 +49,12 @@ def count_clips(reference: TagTable, predicted: TagTable, *, compatible: str | N
     """Count as `clip_counts` does, from tables.
 
     A clip in which classes were missed and others made up has as many substitutions as the fewer of the two.
+
+    Example:
+        >>> reference, predicted, _ = tag_tables({"a": {"dog"}, "b": {"cat"}}, {"a": {"dog"}, "b": {"dog"}})
+        >>> counts = count_clips(reference, predicted)     # in b a dog stands for the cat
+        >>> counts.true_positives, counts.false_positives, counts.false_negatives, counts.substitutions
+        (array([0, 1]), array([0, 1]), array([1, 0]), 1)
     """
     check_same_grid(reference, predicted)
     n_classes = len(reference.classes)

@@ -14,7 +14,12 @@ COMPATIBLE = ("sed_eval",)  # the established tools whose own figures can be had
 
 @dataclass(frozen=True)
 class Scores:
-    """Precision, recall and F1, each from 0 to 1; NaN where there is nothing to divide by."""
+    """Precision, recall and F1, each from 0 to 1; NaN where there is nothing to divide by.
+
+    Example:
+        >>> Scores(precision=1.0, recall=0.5, f1=2 / 3).recall
+        0.5
+    """
 
     precision: float
     recall: float
@@ -52,6 +57,10 @@ class Counts:
         (array([0.  , 0.75,  nan]), 0.375, ('owl',))
         >>> counts.micro                                      # 6 of 10 predictions, 6 of 8 references
         Scores(precision=0.6, recall=0.75, f1=0.6666666666666666)
+        >>> counts.precision, counts.recall, counts.n_reference
+        (array([0.  , 0.75,  nan]), array([0.  , 0.75,  nan]), array([0, 8, 0]))
+        >>> counts.deletions, counts.insertions, counts.error_rate     # (2 + 4) / 8
+        (2, 4, 0.75)
     """
 
     level: str

@@ -32,6 +32,11 @@ class LeftOut:
             do count.
         n_zero_length_reference: reference events without a length that were dropped.
         n_zero_length_predicted: predicted events without a length that were dropped.
+
+    Example:
+        >>> left_out = event_tables({"a.wav": [Event(2.0, 2.0, "dog")]}, {"b.wav": [Event(0.0, 1.0, "dog")]})[2]
+        >>> left_out.ignored_files, left_out.n_unpredicted_files, left_out.n_zero_length_reference
+        (('b.wav',), 1, 1)
     """
 
     ignored_files: tuple[str, ...] = ()
@@ -41,7 +46,15 @@ class LeftOut:
     n_zero_length_predicted: int = 0
 
     def warn(self) -> None:
-        """Warn of it in the name of the function that the caller called, where no report will say it."""
+        """Warn of it in the name of the function that the caller called, where no report will say it.
+
+        Example:
+            >>> with warnings.catch_warnings(record=True) as caught:
+            ...     warnings.simplefilter("always")
+            ...     LeftOut(ignored_files=("b.wav",), n_ignored=1).warn()
+            >>> print(caught[0].message)
+            1 predicted files are not in the reference and are ignored (first: 'b.wav')
+        """
         if self.ignored_files:
             warnings.warn(
                 f"{len(self.ignored_files)} predicted files are not in the reference and are ignored "

@@ -40,6 +40,10 @@ class Collars:
 
     Raises:
         ValueError: a negative or infinite value.
+
+    Example:
+        >>> Collars(offset_fraction=0.5).onset_seconds     # 200 ms for onsets, and half of the length for offsets
+        0.2
     """
 
     onset_seconds: float = 0.2
@@ -112,6 +116,12 @@ def count_events(
     Substitutions are pairs that lie within the collars of each other, differ in class, and have no partner yet. Which
     of several equally large matchings is taken, and so how many of them there are, depends on the order of the events:
     by time, or for sed_eval as they stand in the list.
+
+    Example:
+        >>> reference, predicted, _ = event_tables({"a.wav": [Event(0, 1, "dog")]}, {"a.wav": [Event(0, 1, "cat")]})
+        >>> counts = count_events(reference, predicted)     # cat for dog: one of each, and one substitution
+        >>> counts.classes, counts.false_positives, counts.false_negatives, counts.substitutions
+        (('cat', 'dog'), array([1, 0]), array([0, 1]), 1)
     """
     check_same_grid(reference, predicted)
     in_list_order = compatible == "sed_eval"
@@ -144,6 +154,12 @@ def match_events(
         collars: how far apart the two may be.
         in_list_order: among equally large sets, the one that visiting the rows in their order gives, as sed_eval does;
             otherwise the one that visiting by time gives, whatever the order of the rows.
+
+    Example:
+        >>> dogs = [Event(0, 1, "dog"), Event(5, 6, "dog")], [Event(5.1, 6.1, "dog"), Event(8, 9, "dog")]
+        >>> reference, predicted, _ = event_tables({"a.wav": dogs[0]}, {"a.wav": dogs[1]})
+        >>> match_events(reference, predicted)     # the second of the reference is the first of the predictions
+        (array([1]), array([0]))
     """
     pairs = _within_collars(reference, predicted, reference.cell, predicted.cell, collars)
     rows, columns = pairs

@@ -23,6 +23,11 @@ class TagTable:
 
     Raises:
         ValueError: an index outside `files` or `classes`.
+
+    Example:
+        >>> table = TagTable(("a.wav", "b.wav"), ("cat", "dog"), np.array([0, 1]), np.array([1, 1]))
+        >>> len(table), table.cell     # a dog in both; 0 and 2 would be cats
+        (2, array([1, 3]))
     """
 
     files: tuple[str, ...]
@@ -92,7 +97,13 @@ class EventTable(TagTable):
         return nanoseconds(self.offset_seconds)
 
     def rows(self, keep: NDArray[np.bool_]) -> EventTable:
-        """Return the table of the rows where `keep` is true."""
+        """Return the table of the rows where `keep` is true.
+
+        Example:
+            >>> two, times = np.array([0, 0]), np.array([1.0, 4.0])
+            >>> EventTable(("a.wav",), ("dog",), two, two, times, times + 0.5).rows(times > 2).onset_seconds
+            array([4.])
+        """
         return replace(
             self,
             file_index=self.file_index[keep],
@@ -102,7 +113,13 @@ class EventTable(TagTable):
         )
 
     def tags(self) -> TagTable:
-        """Return which classes occur in which files."""
+        """Return which classes occur in which files.
+
+        Example:
+            >>> two, times = np.array([0, 0]), np.array([1.0, 4.0])
+            >>> len(EventTable(("a.wav",), ("dog",), two, two, times, times + 0.5).tags())     # two events, one tag
+            1
+        """
         cell, n_classes = np.unique(self.cell), max(1, len(self.classes))
         return TagTable(self.files, self.classes, cell // n_classes, cell % n_classes)
 
@@ -144,7 +161,15 @@ def one_form(name: str) -> str:
 
 
 def check_same_grid(reference: TagTable, predicted: TagTable) -> None:
-    """Raise ValueError unless both tables number files and classes alike."""
+    """Raise ValueError unless both tables number files and classes alike.
+
+    Example:
+        >>> none = np.array([], dtype=np.int64)
+        >>> check_same_grid(TagTable((), ("cat", "dog"), none, none), TagTable((), ("dog", "cat"), none, none))
+        Traceback (most recent call last):
+        ...
+        ValueError: reference and predicted must have the same classes in the same order - ...
+    """
     for name in ("files", "classes"):
         if getattr(reference, name) != getattr(predicted, name):
             raise ValueError(
@@ -154,7 +179,15 @@ def check_same_grid(reference: TagTable, predicted: TagTable) -> None:
 
 
 def check_line(table: TagTable, group_length: int) -> None:
-    """Raise ValueError when all files and classes laid end to end, `group_length` each, do not fit into 64 bits."""
+    """Raise ValueError when all files and classes laid end to end, `group_length` each, do not fit into 64 bits.
+
+    Example:
+        >>> none = np.array([], dtype=np.int64)
+        >>> check_line(TagTable(("a.wav", "b.wav"), ("dog",), none, none), 2**62)
+        Traceback (most recent call last):
+        ...
+        ValueError: 2 files in 1 classes with events as late as these do not fit into one table - ...
+    """
     if len(table.files) * max(1, len(table.classes)) * group_length >= 2**63:
         raise ValueError(
             f"{len(table.files)} files in {len(table.classes)} classes with events as late as these do "

@@ -79,7 +79,7 @@ class CRNN(nn.Module):
             mask: bool (batch, frames / time reduction), true where an output frame is real: an output frame is real
                 or padding as a whole, because clips are filled up to whole output frames.
         """
-        self._check(features, mask)
+        self.check(features, mask)
         x = features[:, None]  # (batch, 1, frames, mels)
         stretch = self.time_reduction  # frames of x under one output frame
         if mask is not None:
@@ -91,8 +91,16 @@ class CRNN(nn.Module):
         hidden = self.dropout(self.recurrent(x, mask))
         return FrameOutput(self.linear(hidden), hidden, mask)
 
-    def _check(self, features: Tensor, mask: Tensor | None) -> None:
-        """Refuse shapes that torch would refuse somewhere deep inside."""
+    def check(self, features: Tensor, mask: Tensor | None) -> None:
+        """Raise ValueError for shapes that torch would refuse somewhere deep inside, or not at all.
+
+        Example:
+            >>> CRNN(ModelConfig(), n_mels=64, n_classes=10).check(torch.zeros(2, 64, 500), None)
+            Traceback (most recent call last):
+            ...
+            ValueError: features must have 64 mels on the last axis, got shape (2, 64, 500)
+            - are frames and mels swapped?
+        """
         checks.shape("features", features.shape, "(batch, frames, mels)", hint="did you forget the batch axis?")
         n_clips, n_frames, n_mels = features.shape
         if n_mels != self.n_mels:
@@ -148,6 +156,7 @@ class Network(nn.Module):
 
     def forward(self, features: Tensor, mask: Tensor | None = None) -> FrameOutput:
         """Return frame logits from log-mel features as LogMel makes them, (batch, frames, mels)."""
+        self.crnn.check(features, mask)  # before the statistics, whose bands a single one would be stretched to
         output: FrameOutput = self.crnn((features - self.mean) / self.deviation, mask)
         return output
 

@@ -95,7 +95,7 @@ def training_figure(runs: Sequence[TrainingCurves], *, classes: Sequence[str]) -
     n_rows = -(-n_panels // n_columns)
     with canvas.look():
         figure = canvas.new_figure(
-            width_inches=canvas.SHEET_INCHES if n_columns == 2 else 5, height_inches=0.35 + 2.6 * n_rows
+            width_inches=canvas.SHEET_INCHES if n_columns == 2 else 5, height_inches=0.35 + 2.8 * n_rows
         )
         grid = figure.add_gridspec(n_rows, n_columns, hspace=0.09, wspace=0.04)
         panels = [figure.add_subplot(grid[index // n_columns, index % n_columns]) for index in range(n_panels)]
@@ -189,7 +189,7 @@ def _draw_n(axes: Axes, run: TrainingCurves, n_values: NDArray[np.floating], cla
     low, high = max(0.0, low - margin), high + margin
     axes.set_ylim(low, high)
     ends = n_values[-1]
-    heights = spread(ends, gap=(high - low) / 17, low=low, high=high)
+    heights = spread(ends, gap=(high - low) / 14, low=low, high=high)
     for index, (label, height) in enumerate(zip(classes, heights, strict=True)):
         axes.plot(
             [1, 1.03],

@@ -1,4 +1,8 @@
-"""Changes to training clips, drawn anew each time; what a batch says about its tags stays true."""
+"""Changes to training clips, drawn anew each time.
+
+What a batch says about its tags stays true, with one exception: a mask may hide the only event of a class, and the tag
+stays. So masks must be short against events (`AugmentConfig.time_mask_seconds`).
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,14 @@ def augment(
         timeline: of the feature frames.
         rng: source of randomness.
         spectrum: what the features are the logarithm of, energies (``"power"``) or their roots (``"magnitude"``).
+
+    Example:
+        >>> yes = torch.ones(1, 1, dtype=torch.bool)
+        >>> batch = Batch(torch.arange(4.0)[None, :, None], None, torch.ones(1, 1), yes, ("a",))     # frames 0 1 2 3
+        >>> grid, shift = Timeline(sample_rate=10, hop_samples=1), AugmentConfig(time_shift_seconds=1.0)
+        >>> shifted = augment(batch, shift, fill=torch.zeros(1), timeline=grid, rng=np.random.default_rng(0))
+        >>> shifted.features.flatten()     # the first normal number of this generator is 0.126: one frame later
+        tensor([3., 0., 1., 2.])
     """
     logs_per_energy_log = 1.0 if spectrum == "power" else 0.5
     if config.time_shift_seconds > 0:
@@ -49,6 +61,12 @@ def time_shift(batch: Batch, deviation_frames: float, rng: np.random.Generator) 
     """Return every clip rolled by a normal number of frames; what leaves at its end comes back at its beginning.
 
     A clip rolls inside its own length: no padding ever moves into it.
+
+    Example:
+        >>> yes = torch.ones(1, 1, dtype=torch.bool)
+        >>> batch = Batch(torch.arange(4.0)[None, :, None], None, torch.ones(1, 1), yes, ("a",))     # frames 0 1 2 3
+        >>> time_shift(batch, 10.0, np.random.default_rng(0)).features.flatten()     # 10 * 0.126: one frame later
+        tensor([3., 0., 1., 2.])
     """
     features = batch.features.clone()
     for row, length in enumerate(_lengths(batch)):
@@ -58,7 +76,14 @@ def time_shift(batch: Batch, deviation_frames: float, rng: np.random.Generator) 
 
 
 def gain(batch: Batch, deviation_db: float, rng: np.random.Generator, *, logs_per_energy_log: float = 1.0) -> Batch:
-    """Return every clip louder or quieter by a normal number of decibels."""
+    """Return every clip louder or quieter by a normal number of decibels.
+
+    Example:
+        >>> yes = torch.ones(1, 1, dtype=torch.bool)
+        >>> batch = Batch(torch.zeros(1, 2, 1), None, torch.ones(1, 1), yes, ("a.wav",))     # energies of 1
+        >>> gain(batch, 10.0, np.random.default_rng(0)).features.exp().flatten()     # 10 * 0.12573 dB: 10 ** 0.12573
+        tensor([1.3358, 1.3358])
+    """
     decibels = torch.from_numpy(rng.normal(0.0, deviation_db, len(batch.features))).float()
     # Features are natural logarithms of energy, or half of that.
     shift = (decibels * math.log(10) / 10 * logs_per_energy_log).to(batch.features.device)
@@ -70,6 +95,13 @@ def mixup(batch: Batch, alpha: float, rng: np.random.Generator, *, logs_per_ener
 
     The proportion is drawn from Beta(alpha, alpha) and the larger share stays with the clip itself. Energies are
     added, not logarithms, as sounds are in air. A class is known of a mixture when it is known of both clips.
+
+    Example:
+        >>> energies, tags = torch.tensor([1.0, 3.0]), torch.eye(2)     # one clip of the first class, one of the second
+        >>> batch = Batch(energies.log()[:, None, None], None, tags, tags == tags, ("a.wav", "b.wav"))
+        >>> mixed = mixup(batch, 1.0, np.random.default_rng(1))
+        >>> torch.allclose(mixed.features.exp().flatten(), mixed.tags @ energies)     # in the proportion of the tags
+        True
     """
     n_clips = len(batch.features)
     partner = torch.from_numpy(rng.permutation(n_clips))
@@ -89,7 +121,16 @@ def mixup(batch: Batch, alpha: float, rng: np.random.Generator, *, logs_per_ener
 def masks(
     batch: Batch, config: AugmentConfig, *, fill: Tensor, longest_time_mask_frames: int, rng: np.random.Generator
 ) -> Batch:
-    """Return every clip with random mel bands and short moments hidden."""
+    """Return every clip with random mel bands and short moments hidden; its tags stay, whatever was hidden.
+
+    Example:
+        >>> yes = torch.ones(1, 1, dtype=torch.bool)
+        >>> batch = Batch(torch.arange(4.0)[None, :, None], None, torch.ones(1, 1), yes, ("a",))     # frames 0 1 2 3
+        >>> one, rng = AugmentConfig(n_time_masks=1), np.random.default_rng(0)
+        >>> hidden = masks(batch, one, fill=torch.tensor([9.0]), longest_time_mask_frames=2, rng=rng)
+        >>> hidden.features.flatten()     # the mask drawn is two frames long
+        tensor([0., 9., 9., 3.])
+    """
     features = batch.features.clone()
     n_mels = features.shape[2]
     for row, length in enumerate(_lengths(batch)):

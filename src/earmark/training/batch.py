@@ -23,6 +23,12 @@ class Batch:
         tags: float32 (batch, classes), 0 or 1, or between for mixed clips.
         tags_known: bool (batch, classes); a loss looks nowhere else.
         filenames: one per clip, for messages.
+
+    Example:
+        >>> tags, known = torch.tensor([[1.0], [0.0]]), torch.tensor([[True], [False]])     # nobody listened to b.wav
+        >>> batch = Batch(torch.zeros(2, 50, 64), None, tags, known, ("a.wav", "b.wav"))
+        >>> batch.tags[batch.tags_known]
+        tensor([1.])
     """
 
     features: Tensor
@@ -32,7 +38,14 @@ class Batch:
     filenames: tuple[str, ...]
 
     def to(self, device: torch.device) -> Batch:
-        """The same on another device."""
+        """The same on another device.
+
+        Example:
+            >>> yes = torch.ones(1, 1, dtype=torch.bool)
+            >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.ones(1, 1), yes, ("a.wav",))     # one clip of 1 s
+            >>> batch.to(torch.device("cpu")).features.device
+            device(type='cpu')
+        """
         return Batch(
             self.features.to(device),
             None if self.mask is None else self.mask.to(device),
@@ -50,6 +63,18 @@ def collate(clips: ClipSet, store: FeatureStore, indices: Sequence[int], *, time
         store: their features, in the same order.
         indices: which clips.
         time_reduction: feature frames per output frame; every clip is a multiple of it long.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> names = ("cat", "dog")
+        >>> rows = [WeakClip(f"{name}.wav", frozenset({name}), None, None, None, {}, "weak.tsv:2") for name in names]
+        >>> clips = clip_set(rows, names, holdout_fraction=0)
+        >>> frames = np.zeros((10, 64), np.float16)     # 4 of the first clip, 6 of the second
+        >>> store = FeatureStore(frames, np.array([0, 4, 10]), (0, 1), (), ())
+        >>> batch = collate(clips, store, [0, 1], time_reduction=2)
+        >>> batch.features.shape, batch.mask.int().tolist()
+        (torch.Size([2, 6, 64]), [[1, 1, 0], [1, 1, 1]])
     """
     lengths = store.lengths[list(indices)]
     longest = int(lengths.max())

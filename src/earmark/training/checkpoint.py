@@ -32,6 +32,10 @@ class Progress:
         step_in_epoch: steps done of the epoch under way.
         best_figure: of the held-out figure that selects the best epoch; larger is better.
         best_epoch: the epoch it comes from; 0 before the first.
+
+    Example:
+        >>> Progress(step=120, epoch=2).step_in_epoch     # the next step is the first of epoch 3
+        0
     """
 
     step: int = 0
@@ -43,7 +47,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint as read from disk."""
+    """A checkpoint as read from disk.
+
+    Example:
+        >>> from earmark.config import Config
+        >>> checkpoint = Checkpoint(Network(Config(), ["dog"]), {}, Progress(step=7), None, {"clips": 400})
+        >>> checkpoint.network.classes, checkpoint.progress.step
+        (('dog',), 7)
+    """
 
     network: Network
     optimiser: dict[str, Tensor]
@@ -70,6 +81,16 @@ def save_checkpoint(
         progress: where the run stands.
         decoding: how frame probabilities become events, once that is known.
         card: what the model was trained on, in plain words and figures.
+
+    Example:
+        >>> import tempfile
+        >>> from earmark.config import Config
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "best.safetensors")
+        ...     network = Network(Config(), ["dog"])
+        ...     save_checkpoint(file, network, optimiser=None, progress=Progress(), card={"clips": 400})
+        ...     load_checkpoint(file).card
+        {'clips': 400}
     """
     tensors = {f"network/{name}": value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     if optimiser is not None:
@@ -91,6 +112,17 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
     Raises:
         ValueError: when the file is no checkpoint of ours, is damaged, or comes from a later version.
+
+    Example:
+        >>> import tempfile
+        >>> from earmark.config import Config
+        >>> network = Network(Config(), ["cat", "dog"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "last.safetensors")
+        ...     save_checkpoint(file, network, optimiser=None, progress=Progress(step=7))
+        ...     checkpoint = load_checkpoint(file)
+        >>> checkpoint.progress.step, torch.equal(checkpoint.network.crnn.linear.weight, network.crnn.linear.weight)
+        (7, True)
     """
     try:
         with safetensors.safe_open(path, framework="pt") as file:
@@ -129,7 +161,22 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def restore_optimiser(optimiser: torch.optim.Adam, network: Network, saved: dict[str, Tensor]) -> None:
-    """Put the saved moments back into a new optimiser over the same network."""
+    """Put the saved moments back into a new optimiser over the same network.
+
+    Example:
+        >>> import tempfile
+        >>> from earmark.config import Config
+        >>> network = Network(Config(), ["dog"])
+        >>> optimiser, new = torch.optim.Adam(network.parameters()), torch.optim.Adam(network.parameters())
+        >>> network.crnn.linear.bias.sum().backward()     # a gradient of 1
+        >>> optimiser.step()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "last.safetensors")
+        ...     save_checkpoint(file, network, optimiser=optimiser, progress=Progress(step=1))
+        ...     restore_optimiser(new, network, load_checkpoint(file).optimiser)
+        >>> new.state[network.crnn.linear.bias]["exp_avg"]     # a tenth of the first gradient
+        tensor([0.1000])
+    """
     for name, parameter in network.named_parameters():
         optimiser.state[parameter] = {
             "step": saved[f"optimiser/{name}/step"],

@@ -24,6 +24,13 @@ class ClipSet:
         known: bool (clips, classes), false where nobody listened for a class; a loss never looks there.
         groups: what belongs together and is never split; the file itself when nothing else is said.
         held_out: bool (clips,), true for clips that are never trained on.
+
+    Example:
+        >>> names = ("cat", "dog")
+        >>> rows = [WeakClip(f"{name}.wav", frozenset({name}), None, None, None, {}, "weak.tsv:2") for name in names]
+        >>> clips = clip_set(rows, names, holdout_fraction=0)
+        >>> clips.tags.astype(int).tolist(), clips.held_out.tolist()
+        ([[1, 0], [0, 1]], [False, False])
     """
 
     classes: tuple[str, ...]
@@ -34,7 +41,13 @@ class ClipSet:
     held_out: NDArray[np.bool_]
 
     def only(self, indices: Sequence[int] | NDArray[np.intp]) -> ClipSet:
-        """The clips at `indices`, in that order."""
+        """The clips at `indices`, in that order.
+
+        Example:
+            >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
+            >>> clip_set(rows, ["dog"], holdout_fraction=0).only([1]).groups
+            ('b',)
+        """
         chosen = np.asarray(indices, dtype=np.intp)
         return ClipSet(
             self.classes,

@@ -30,6 +30,10 @@ class HeldOutFigures:
         best_f1: of each class with known positives and negatives, at its own best threshold; optimistic, but fair
             between epochs.
         clip_probs: (clips, classes), in the order of the clips.
+
+    Example:
+        >>> HeldOutFigures(loss=0.3, best_f1={"cat": 1.0, "dog": 0.5}, clip_probs=np.zeros((0, 2))).macro_f1
+        0.75
     """
 
     loss: float
@@ -45,7 +49,21 @@ class HeldOutFigures:
 def held_out_figures(
     network: Network, clips: ClipSet, store: FeatureStore, indices: NDArray[np.intp], config: Config
 ) -> HeldOutFigures:
-    """Return the figures on the clips at `indices`; the network is left in training mode."""
+    """Return the figures on the clips at `indices`; the network is left in training mode.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> labels = (frozenset({"dog"}), frozenset())
+        >>> rows = [WeakClip(f"{i}.wav", label, None, None, None, {}, "weak.tsv:2") for i, label in enumerate(labels)]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)     # one clip with a dog and one without
+        >>> store = FeatureStore(np.zeros((100, 64), np.float16), np.array([0, 50, 100]), (0, 1), (), ())     # 1 s each
+        >>> network = Network(Config(), ["dog"])
+        >>> _ = network.crnn.linear.weight.data.zero_()     # untrained: it says 0.5 of everything
+        >>> figures = held_out_figures(network, clips, store, np.array([0, 1]), Config())
+        >>> round(figures.loss, 4), figures.clip_probs.round(4).tolist()     # -log 0.5
+        (0.6931, [[0.5], [0.5]])
+    """
     device = next(network.parameters()).device
     reduction = config.model.time_reduction
     log_y = np.zeros((len(indices), len(clips.classes)))
@@ -90,6 +108,18 @@ def choose_decoding(
         clips: tags, and what of them is known.
         indices: the held-out clips.
         clip_probs: what the network says about them, (held-out clips, classes).
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> labels = (frozenset({"dog"}), frozenset())
+        >>> rows = [WeakClip(f"{i}.wav", label, None, None, None, {}, "weak.tsv:2") for i, label in enumerate(labels)]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)     # one clip with a dog and one without
+        >>> from earmark.config import DecodingConfig
+        >>> tuned = Config(decoding=DecodingConfig(mode="tuned"))
+        >>> probs = np.array([[0.875], [0.625]])
+        >>> choose_decoding(tuned, clips, np.array([0, 1]), probs).decoding.of("dog").threshold     # half way
+        0.75
     """
     chosen = config.decoding
     setting = ClassDecoding(
@@ -119,7 +149,18 @@ def choose_decoding(
 def tag_f1(
     clip_probs: NDArray[np.float64], clips: ClipSet, indices: NDArray[np.intp], decoding: Decoding
 ) -> dict[str, float]:
-    """Return the F1 of the tags of the clips at `indices`, per class that is known to be in at least one of them."""
+    """Return the F1 of the tags of the clips at `indices`, per class that is known to be in at least one of them.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> labels = (frozenset({"dog"}), frozenset())
+        >>> rows = [WeakClip(f"{i}.wav", label, None, None, None, {}, "weak.tsv:2") for i, label in enumerate(labels)]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)     # one clip with a dog and one without
+        >>> decoding = Decoding.fixed(["dog"])
+        >>> tag_f1(np.array([[0.9], [0.6]]), clips, np.array([0, 1]), decoding)     # one of two is right: 2 / (2 + 1)
+        {'dog': 0.6666666666666666}
+    """
     found = has_tag(clip_probs, decoding=decoding)
     tags, known = clips.tags[indices], clips.known[indices]
     hits = (found & tags & known).sum(axis=0)
@@ -129,5 +170,10 @@ def tag_f1(
 
 
 def batch_frames(config: Config) -> int:
-    """Return the bound on feature frames, padding included, in one batch."""
+    """Return the bound on feature frames, padding included, in one batch.
+
+    Example:
+        >>> batch_frames(Config())     # 160 s of 50 frames each
+        8000
+    """
     return max(1, round(config.training.batch_seconds * config.features.sample_rate / config.features.hop_samples))

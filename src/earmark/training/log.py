@@ -20,6 +20,17 @@ class RunLog:
         path: the file.
         resume_step: rows after this step are dropped; 0 begins anew.
         resume_epoch: rows about later epochs as a whole are dropped too.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "log.jsonl")
+        ...     log = RunLog(file, resume_step=0, resume_epoch=0)
+        ...     for step in (1, 2, 3):
+        ...         log.append({"kind": "step", "step": step, "epoch": 1})
+        ...     resumed = RunLog(file, resume_step=2, resume_epoch=0)     # the checkpoint is of step 2
+        >>> [row["step"] for row in resumed.rows]
+        [1, 2]
     """
 
     def __init__(self, path: Path, *, resume_step: int, resume_epoch: int) -> None:
@@ -33,7 +44,16 @@ class RunLog:
         write_atomic(path, "".join(json.dumps(row) + "\n" for row in self.rows))
 
     def append(self, row: dict[str, Any]) -> None:
-        """Write one row; it is on its way to disk when this returns."""
+        """Write one row; it is on its way to disk when this returns.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     log = RunLog(Path(folder, "log.jsonl"), resume_step=0, resume_epoch=0)
+            ...     log.append({"kind": "step", "step": 1, "epoch": 1, "loss": 0.5})
+            ...     log.path.read_text()
+            '{"kind": "step", "step": 1, "epoch": 1, "loss": 0.5}\\n'
+        """
         self.rows.append(row)
         with naming(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")

@@ -38,7 +38,18 @@ from earmark.training.weak import piece_and_context_frames, weak_loss_terms
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What there is to learn from: clips, their features in the same order, and which are for what."""
+    """What there is to learn from: clips, their features in the same order, and which are for what.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> data = TrainingData(clips, store)
+        >>> len(data.training), len(data.held_out)
+        (3, 1)
+    """
 
     clips: ClipSet
     store: FeatureStore
@@ -79,6 +90,25 @@ def train_network(
         progress: where to begin.
         card: travels in the checkpoints.
         on_row: told every row of the log, for progress bars.
+
+    Example:
+        >>> import tempfile
+        >>> from earmark.config import ModelConfig, TrainingConfig
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> small = ModelConfig(channels=(1,), pool_time=(2,), pool_mel=(64,), rnn_units=1)
+        >>> config = Config(model=small, training=TrainingConfig(epochs=2, batch_seconds=2.0))
+        >>> network = Network(config, clips.classes)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     progress = train_network(
+        ...         network, new_optimiser(network, config), TrainingData(clips, store), config,
+        ...         folder=Path(folder), progress=Progress(), card={}, on_row=lambda row: None,
+        ...     )
+        >>> progress.epoch, progress.step     # of three clips in batches of two at most
+        (2, 4)
     """
     log = RunLog(folder / "log.jsonl", resume_step=progress.step, resume_epoch=progress.epoch)
     largest_norm = config.training.gradient_clip if config.training.gradient_clip > 0 else math.inf
@@ -132,7 +162,15 @@ def train_network(
 
 
 def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:
-    """Return Adam over the network, with the pooling parameters in a group that has its own learning rate."""
+    """Return Adam over the network, with the pooling parameters in a group that has its own learning rate.
+
+    Example:
+        >>> from earmark.config import TrainingConfig
+        >>> config = Config(training=TrainingConfig(learning_rate=0.01, pooling_learning_rate_factor=5.0))
+        >>> others, pooling = new_optimiser(Network(config, ["dog"]), config).param_groups
+        >>> others["factor"], pooling["factor"], len(pooling["params"])     # power pooling learns one n per class
+        (1.0, 5.0, 1)
+    """
     pooling = list(network.pool.parameters())
     pooling_ids = {id(parameter) for parameter in pooling}
     others = [parameter for parameter in network.parameters() if id(parameter) not in pooling_ids]
@@ -144,7 +182,18 @@ def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:
 
 
 def epoch_plan(data: TrainingData, config: Config, epoch: int) -> list[list[int]]:
-    """Return the batches of an epoch, as lists of clips; the same for the same seed and epoch."""
+    """Return the batches of an epoch, as lists of clips; the same for the same seed and epoch.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> plan = epoch_plan(TrainingData(clips, store), Config(), epoch=1)     # 160 s hold them all
+        >>> len(plan), sorted(plan[0]) == TrainingData(clips, store).training.tolist()
+        (1, True)
+    """
     rng = np.random.default_rng([config.training.seed, 1, epoch])
     training = data.training
     return planned_batches(data.clips.tags[training], training, data.store.lengths, config, rng)
@@ -157,14 +206,34 @@ def planned_batches(
     config: Config,
     rng: np.random.Generator,
 ) -> list[list[int]]:
-    """Return the batches of an epoch over `clips` with these `tags`, (clips, classes); `lengths` are of all clips."""
+    """Return the batches of an epoch over `clips` with these `tags`, (clips, classes); `lengths` are of all clips.
+
+    Example:
+        >>> from earmark.config import TrainingConfig
+        >>> tags, lengths = np.ones((4, 1), bool), np.array([50, 50, 50, 50])     # four clips of 1 s
+        >>> config = Config(training=TrainingConfig(batch_seconds=2.0))
+        >>> plan = planned_batches(tags, np.arange(4), lengths, config, np.random.default_rng(0))
+        >>> [len(batch) for batch in plan], sorted(plan[0] + plan[1])
+        ([2, 2], [0, 1, 2, 3])
+    """
     order = clips[epoch_order(tags, balance=config.training.balance, rng=rng)]
     max_together = piece_and_context_frames(config)[0]
     return mixed_batches(order, lengths, max_frames=batch_frames(config), max_together=max_together)
 
 
 def drawn_batch(network: Network, data: TrainingData, indices: list[int], config: Config, step: int) -> Batch:
-    """Return the batch of a step, augmented, on the network's device; also seeds torch for the step's dropout."""
+    """Return the batch of a step, augmented, on the network's device; also seeds torch for the step's dropout.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> batch = drawn_batch(Network(Config(), ["dog"]), TrainingData(clips, store), [0, 2], Config(), step=1)
+        >>> batch.filenames, batch.features.shape
+        (('a', 'c'), torch.Size([2, 50, 64]))
+    """
     rng = np.random.default_rng([config.training.seed, 2, step])
     torch.manual_seed(int(rng.integers(2**62)))
     batch = collate(data.clips, data.store, indices, time_reduction=config.model.time_reduction)

@@ -30,7 +30,12 @@ from earmark.training.loop import TrainingData, new_optimiser, train_network
 
 @dataclass(frozen=True)
 class Split:
-    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name."""
+    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name.
+
+    Example:
+        >>> Split(column="split", held_out_value="test").group_column is None
+        True
+    """
 
     column: str | None = None
     held_out_value: str | None = None
@@ -39,7 +44,12 @@ class Split:
 
 @dataclass(frozen=True)
 class Watch:
-    """Whom to tell how far things are; the command line draws its progress bars from this."""
+    """Whom to tell how far things are; the command line draws its progress bars from this.
+
+    Example:
+        >>> Watch(on_clip=lambda done, total: print(f"{done} of {total}")).on_clip(1, 2)
+        1 of 2
+    """
 
     on_clip: Callable[[int, int], None] = field(default=lambda done, total: None)  # features of clips
     on_row: Callable[[dict[str, Any]], None] = field(default=lambda row: None)  # rows of the log
@@ -53,14 +63,19 @@ class TrainingResult:
         folder: the run's.
         metrics: what metrics.json says.
         failures: (where in the label file, filename, reason) of each clip that could not be read.
-        notes: (filename, remark) of each clip that could be read only in part.
+        notes: (where in the label file, filename, remark) of each clip that could be read only in part.
         untuned: classes whose threshold stayed as it was, because no held-out clip has them.
+
+    Example:
+        >>> result = TrainingResult(Path("run"), {"epochs": 40}, failures=(), notes=(), untuned=("dog",))
+        >>> result.metrics["epochs"], result.untuned
+        (40, ('dog',))
     """
 
     folder: Path
     metrics: dict[str, Any]
     failures: tuple[tuple[str, str, str], ...]
-    notes: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str, str], ...]
     untuned: tuple[str, ...]
 
 
@@ -75,7 +90,7 @@ def train(
     resume: bool = False,
     watch: Watch | None = None,
 ) -> TrainingResult:
-    """Train a detector from tagged clips and leave it in the folder `out`.
+    r"""Train a detector from tagged clips and leave it in the folder `out`.
 
     Args:
         labels: weak-label file, or a folder with one sub-folder per class.
@@ -89,6 +104,23 @@ def train(
 
     Raises:
         ValueError: for wrong labels or settings, when no clip at all can be read, or when the loss stops being finite.
+
+    Example:
+        >>> import tempfile
+        >>> import soundfile
+        >>> from earmark.config import ModelConfig, TrainingConfig
+        >>> small = ModelConfig(channels=(1,), pool_time=(2,), pool_mel=(64,), rnn_units=1)
+        >>> config = Config(model=small, training=TrainingConfig(epochs=1))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     labels, run = Path(folder, "weak.tsv"), Path(folder, "run")
+        ...     _ = labels.write_text("filename\tevent_labels\na.wav\tdog\nb.wav\t\nc.wav\tdog\nd.wav\t\n")
+        ...     for name in "abcd":
+        ...         soundfile.write(Path(folder, f"{name}.wav"), np.zeros(16000), 16000)
+        ...     result = train(labels, audio=Path(folder), out=run, config=config, device="cpu")
+        ...     sorted(path.name for path in run.glob("*.safetensors"))
+        ['best.safetensors', 'last.safetensors']
+        >>> result.metrics["training_clips"], result.metrics["held_out_clips"]     # of four, 15 % and at least one
+        (3, 1)
     """
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
@@ -120,7 +152,17 @@ def _train(
 
 
 def read_clips(labels: Path, config: Config, split: Split) -> ClipSet:
-    """Return the clips of a label file (or a folder per class), with what is held out."""
+    r"""Return the clips of a label file (or a folder per class), with what is held out.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     labels = Path(folder, "weak.tsv")
+        ...     _ = labels.write_text("filename\tevent_labels\tsplit\na.wav\tdog\ttrain\nb.wav\t\ttest\n")
+        ...     clips = read_clips(labels, Config(), Split("split", "test"))
+        >>> clips.classes, clips.held_out.tolist()
+        (('dog',), [False, True])
+    """
     clips = read_weak(labels)
     return clip_set(
         clips,
@@ -138,6 +180,14 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
 
     Raises:
         ValueError: when one side, training or held out, has nothing left or a class has no training clip.
+
+    Example:
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
+        >>> reason = ("weak.tsv:2", "a", "a: is empty")
+        >>> store = FeatureStore(np.zeros((50, 64), np.float16), np.array([0, 50]), (1,), (reason,), ())
+        >>> training_data(clips, store).clips.clips[0].filename     # the one that could be read
+        'b'
     """
     readable = clips.only(store.kept)
     if clips.held_out.any() and not readable.held_out.any():
@@ -161,7 +211,15 @@ def _refuse_missing_classes(clips: ClipSet) -> None:
 
 
 def new_network(data: TrainingData, config: Config) -> Network:
-    """Return an untrained network for these clips: seeded weights, statistics of the training features."""
+    """Return an untrained network for these clips: seeded weights, statistics of the training features.
+
+    Example:
+        >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
+        >>> store = FeatureStore(np.full((50, 64), -7, np.float16), np.array([0, 50]), (0,), (), ())
+        >>> network = new_network(TrainingData(clip_set(rows, ["dog"], holdout_fraction=0), store), Config())
+        >>> network.mean[0].item(), network.classes
+        (-7.0, ('dog',))
+    """
     torch.manual_seed(config.training.seed)
     network = Network(config, data.clips.classes)
     mean, deviation = statistics(data.store, data.training)
@@ -171,7 +229,18 @@ def new_network(data: TrainingData, config: Config) -> Network:
 
 
 def check_settings(config: Config, clips: ClipSet) -> None:
-    """Raise ValueError now for settings that do not fit the classes, rather than after hours of features."""
+    """Raise ValueError now for settings that do not fit the classes, rather than after hours of features.
+
+    Example:
+        >>> from earmark.config import PoolingConfig
+        >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
+        >>> check_settings(Config(), clips)
+        >>> check_settings(Config(pooling=PoolingConfig("powr")), clips)
+        Traceback (most recent call last):
+        ...
+        ValueError: pooling must be one of ..., got 'powr' - did you mean 'power'?
+    """
     _refuse_missing_classes(clips)
     Network(config, clips.classes)
     LogMel(config.features)
