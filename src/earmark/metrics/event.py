@@ -161,7 +161,7 @@ def match_events(
         >>> match_events(reference, predicted)     # the second of the reference is the first of the predictions
         (array([1]), array([0]))
     """
-    pairs = _within_collars(reference, predicted, reference.cell, predicted.cell, collars)
+    pairs = within_collars(reference, predicted, reference.cell, predicted.cell, collars)
     rows, columns = pairs
     # Nearly all events have one candidate that has no other: those are pairs. Only the rest needs to be matched.
     is_only = (np.bincount(rows, minlength=len(reference))[rows] == 1) & (
@@ -181,7 +181,7 @@ def match_events(
 
 def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> int:
     """How many misses have a false positive of another class within the collars: first come, first served."""
-    rows, columns = _within_collars(missed, wrong, missed.file_index, wrong.file_index, collars)
+    rows, columns = within_collars(missed, wrong, missed.file_index, wrong.file_index, collars)
     used_rows: set[int] = set()
     used_columns: set[int] = set()
     for row, column in _visited(rows, columns, missed, wrong, in_list_order):
@@ -214,7 +214,7 @@ def _visited(
     return list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
 
 
-def _within_collars(
+def within_collars(
     reference: EventTable,
     predicted: EventTable,
     reference_group: NDArray[np.int64],

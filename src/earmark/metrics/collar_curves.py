@@ -1,0 +1,179 @@
+"""Event-based curves: event F1 with collars at every threshold at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.metrics.changes import Changes, found_changes, joined
+from earmark.metrics.curves import Curves, curves_of
+from earmark.metrics.event import DCASE_COLLARS, Collars, within_collars
+from earmark.metrics.event_table import EventTable
+from earmark.metrics.matching import maximum_matching
+from earmark.metrics.runs import Runs, find_runs
+from earmark.metrics.scored_clips import ScoredClips
+
+
+def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_numba: bool | None = None) -> Curves:
+    """Count hits and false alarms with collars, as `count_events` does, at every threshold.
+
+    At a threshold the predicted events of a class are the longest runs of frames whose scores reach it. Each run is
+    tested against the reference once, however many thresholds it lives through.
+
+    Args:
+        clips: scores and reference.
+        collars: what makes two events the same.
+        use_numba: True insists on the compiled loop of the extra `[fast]`, False forbids it, None takes it if it is
+            there. The result is the same.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> from earmark.metrics.scored_clips import scored_clips
+        >>> from earmark.metrics.scores import score_table
+        >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
+        >>> curve = collar_curves(scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})).of_class[0]
+        >>> curve.score, curve.true_positives, curve.false_positives
+        (array([inf, 0.9, 0.8, 0.3, 0.1]), array([0, 0, 1, 0, 0]), array([0, 1, 0, 1, 1]))
+    """
+    hits = _hit_changes(clips, collars, use_numba)
+    found = found_changes(clips.scores)
+    n_classes = len(clips.scores.classes)
+    changes = [joined([found[index], _of_class(hits, index)]) for index in range(n_classes)]
+    return curves_of("event", clips.scores.classes, changes, clips.n_reference, clips.scores.files)
+
+
+def _of_class(hits: tuple[NDArray[np.int64], Changes], index: int) -> Changes:
+    """The changes of one class."""
+    class_index, changes = hits
+    keep = class_index == index
+    return Changes(changes.score[keep], changes.file_index[keep], changes.hits[keep], changes.false_alarms[keep])
+
+
+def _hit_changes(clips: ScoredClips, collars: Collars, use_numba: bool | None) -> tuple[NDArray[np.int64], Changes]:
+    """When hits appear and disappear, each a false alarm less or more: (changes,) class index, and the changes."""
+    rows, runs = _hitting_runs(clips, collars, use_numba)
+    if len(rows) == 0:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, Changes(np.zeros(0), empty, empty, empty)
+    cell = clips.reference.cell[rows]
+    is_contested = _is_contested(rows, runs)
+    contested_cells = np.unique(cell[is_contested])
+    by_hand = np.isin(cell, contested_cells)
+    parts = [_one_by_one(cell[~by_hand], runs.rows(~by_hand))]
+    # Nearly always an event and a run have only each other. Where they do not, matching decides at each threshold.
+    for contested in contested_cells:
+        where = np.flatnonzero(cell == contested)
+        parts.append(_matched(int(contested), rows[where], runs.rows(where)))
+    cells, score, step = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    is_real = score > -np.inf
+    file_index, class_index = np.divmod(cells[is_real], len(clips.scores.classes))
+    return class_index, Changes(score[is_real], file_index, step[is_real], -step[is_real])
+
+
+def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) -> tuple[NDArray[np.int64], Runs]:
+    """All pairs of a reference row and a run within the collars: (pairs,), (pairs,)."""
+    scores, reference = clips.scores, clips.reference
+    file_of_frame = scores.file_of_frame
+    holds_reference = np.zeros((len(scores.classes), len(scores.files)), dtype=bool)
+    holds_reference[reference.class_index, reference.file_index] = True
+    near = _near_edges(clips, collars)
+    pairs: list[tuple[NDArray[np.int64], Runs]] = []
+    for runs in find_runs(
+        scores.values,
+        keep=holds_reference[:, file_of_frame],
+        begins_clip=scores.begins_clip,
+        use_numba=use_numba,
+    ):
+        file_index = file_of_frame[runs.first]
+        first_edge, last_edge = runs.first + file_index, runs.end + file_index
+        is_near = near[0][runs.class_index, first_edge] & near[1][runs.class_index, last_edge]
+        runs, file_index = runs.rows(is_near), file_index[is_near]
+        found = EventTable(
+            scores.files,
+            scores.classes,
+            file_index,
+            runs.class_index,
+            scores.edge_seconds[runs.first + file_index],
+            scores.edge_seconds[runs.end + file_index],
+        )
+        rows, columns = within_collars(reference, found, reference.cell, found.cell, collars)
+        pairs.append((rows, runs.rows(columns)))
+    if not pairs:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, Runs(empty, empty, empty, np.zeros(0), np.zeros(0))
+    return np.concatenate([rows for rows, _ in pairs]), _joined_runs([runs for _, runs in pairs])
+
+
+def _near_edges(clips: ScoredClips, collars: Collars) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether an edge between frames may be the onset, or the offset, of a hit: (classes, edges), generously."""
+    scores, reference = clips.scores, clips.reference
+    first_edge = scores.first_frame[:-1] + np.arange(len(scores.files))
+    line_length = max(float(scores.edge_seconds.max(initial=0)), float(reference.offset_seconds.max(initial=0))) + 10
+    file_of_edge = np.repeat(np.arange(len(scores.files)), scores.n_frames + 1)
+    line = file_of_edge * line_length + scores.edge_seconds  # rises along all clips
+    length = reference.offset_seconds - reference.onset_seconds
+    reach = (
+        np.full(len(reference), collars.onset_seconds),
+        np.maximum(collars.offset_seconds, collars.offset_fraction * length),
+    )
+    near = []
+    for times, collar in zip((reference.onset_seconds, reference.offset_seconds), reach, strict=True):
+        place = reference.file_index * line_length + times
+        slack = 1e-3  # more than any tolerance or rounding; who is really near is decided later
+        low = np.searchsorted(line, place - collar - slack)
+        high = np.searchsorted(line, place + collar + slack)
+        low = np.maximum(low, first_edge[reference.file_index])
+        high = np.minimum(high, first_edge[reference.file_index] + scores.n_frames[reference.file_index] + 1)
+        steps = np.zeros((len(scores.classes), len(line) + 1), dtype=np.int32)
+        np.add.at(steps, (reference.class_index, low), 1)
+        np.add.at(steps, (reference.class_index, np.maximum(low, high)), -1)
+        near.append(np.cumsum(steps, axis=1)[:, :-1] > 0)
+    return near[0], near[1]
+
+
+def _is_contested(rows: NDArray[np.int64], runs: Runs) -> NDArray[np.bool_]:
+    """Whether a pair's run hits another event too, or its event is hit by another run at the same time: (pairs,)."""
+    order = np.lexsort((-runs.top, rows))
+    same_event = rows[order][1:] == rows[order][:-1]
+    # Sorted by when they appear: if any two of an event's runs live together, so do two neighbours.
+    together = same_event & (runs.top[order][1:] > runs.bottom[order][:-1])
+    contested = np.zeros(len(rows), dtype=bool)
+    contested[order[1:][together]] = True
+    order = np.lexsort((runs.end, runs.first, runs.class_index))
+    same_run = (np.diff(runs.first[order]) == 0) & (np.diff(runs.end[order]) == 0)
+    same_run &= np.diff(runs.class_index[order]) == 0
+    contested[order[1:][same_run]] = True
+    return contested
+
+
+def _one_by_one(
+    cell: NDArray[np.int64], runs: Runs
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Every run is a hit as long as it lives: (changes,) cell, score and step."""
+    ones = np.ones(len(cell), dtype=np.int64)
+    return np.concatenate([cell, cell]), np.concatenate([runs.top, runs.bottom]), np.concatenate([ones, -ones])
+
+
+def _matched(
+    cell: int, rows: NDArray[np.int64], runs: Runs
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """In one clip and class: the largest matching of the runs alive at each threshold."""
+    levels = np.unique(np.concatenate([runs.top, runs.bottom]))[::-1]
+    sizes = []
+    for level in levels.tolist():
+        neighbours: dict[int, list[int]] = {}
+        for place in np.flatnonzero((runs.top >= level) & (runs.bottom < level)).tolist():
+            neighbours.setdefault(int(runs.first[place]), []).append(int(rows[place]))
+        sizes.append(len(maximum_matching(neighbours)))
+    steps = np.diff(sizes, prepend=0)
+    return np.full(len(levels), cell, dtype=np.int64), levels, steps.astype(np.int64)
+
+
+def _joined_runs(parts: list[Runs]) -> Runs:
+    """Several lists as one."""
+    return Runs(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("class_index", "first", "end", "top", "bottom")
+        )
+    )
