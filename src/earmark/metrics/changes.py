@@ -10,14 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from earmark.metrics import fast
 from earmark.metrics.scores import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Changes of the counts of one class, in any order.
+    """Changes of the counts of one class, in any order; in 32 bits, because there are millions of them.
 
     Args:
         score: (changes,) the change happens when the threshold falls to this score.
@@ -26,30 +27,25 @@ class Changes:
         false_alarms: (changes,) the same for false positives.
 
     Example:
-        >>> changes = Changes(np.array([0.2, 0.9, 0.2]), np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([1, 0, 1]))
+        >>> changes = changes_of(np.array([0.2, 0.9, 0.2]), [0, 0, 1], hits=[0, 1, 0], false_alarms=[1, 0, 1])
         >>> sums = changes.sums()
         >>> sums.score, sums.hits, sums.false_alarms
         (array([inf, 0.9, 0.2]), array([0, 1, 1]), array([0, 0, 2]))
     """
 
     score: NDArray[np.float64]
-    file_index: NDArray[np.int64]
-    hits: NDArray[np.int64]
-    false_alarms: NDArray[np.int64]
+    file_index: NDArray[np.int32]
+    hits: NDArray[np.int32]
+    false_alarms: NDArray[np.int32]
 
-    def sums(self) -> Sums:
-        """Return the counts at every threshold."""
-        order = np.argsort(-self.score)
-        falling = self.score[order]
-        is_last = np.append(falling[1:] < falling[:-1], True)[: len(falling)]  # of equal scores
-        hits, wrong = (np.cumsum(steps[order])[is_last] for steps in (self.hits, self.false_alarms))
-        # What one clip gains and another loses at the same score is no change.
-        is_change = (np.diff(hits, prepend=0) != 0) | (np.diff(wrong, prepend=0) != 0)
-        return Sums(
-            np.append(np.inf, falling[is_last][is_change]),
-            np.append(0, hits[is_change]),
-            np.append(0, wrong[is_change]),
-        )
+    def sums(self, *, use_numba: bool | None = False) -> Sums:
+        """Return the counts at every threshold at which they change.
+
+        Args:
+            use_numba: see `fast.is_wanted`.
+        """
+        add_up = fast.compiled_falling_sums() if fast.is_wanted(use_numba) else _falling_sums
+        return Sums(*add_up(self.score, self.hits, self.false_alarms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +63,23 @@ class Sums:
     false_alarms: NDArray[np.int64]
 
 
+def changes_of(
+    score: NDArray[np.float64], file_index: ArrayLike, *, hits: ArrayLike, false_alarms: ArrayLike
+) -> Changes:
+    """Return changes from numbers of any kind.
+
+    Example:
+        >>> changes_of(np.array([0.2]), [0], hits=[1], false_alarms=[0]).hits.dtype
+        dtype('int32')
+    """
+    return Changes(score, *(np.asarray(numbers, dtype=np.int32) for numbers in (file_index, hits, false_alarms)))
+
+
 def joined(parts: list[Changes]) -> Changes:
     """Return all changes of several lists as one.
 
     Example:
-        >>> one = Changes(np.array([0.2]), np.array([0]), np.array([0]), np.array([1]))
+        >>> one = changes_of(np.array([0.2]), [0], hits=[0], false_alarms=[1])
         >>> joined([one, one]).score
         array([0.2, 0.2])
     """
@@ -81,6 +89,20 @@ def joined(parts: list[Changes]) -> Changes:
         np.concatenate([part.hits for part in parts]),
         np.concatenate([part.false_alarms for part in parts]),
     )
+
+
+def _falling_sums(
+    score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Infinity, then scores from the highest down, and what has come together so far, where that is something new."""
+    order = np.argsort(-score)
+    score = np.append(np.inf, score[order])
+    hits, wrong = (np.append(0, np.cumsum(steps[order])) for steps in (hits, false_alarms))
+    is_last = np.append(score[1:] < score[:-1], True)  # of equal scores
+    score, hits, wrong = score[is_last], hits[is_last], wrong[is_last]
+    # What one clip gains and another loses at the same score is no change.
+    is_new = np.append(True, (hits[1:] != hits[:-1]) | (wrong[1:] != wrong[:-1]))
+    return score[is_new], hits[is_new], wrong[is_new]
 
 
 def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = None) -> list[Changes]:
@@ -116,6 +138,6 @@ def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = Non
         if above is not None:
             matters &= values > above[index]
         where = np.flatnonzero(matters)
-        step = steps[where].astype(np.int64)
-        changes.append(Changes(values[where], file_of_frame[where], np.zeros_like(step), step))
+        step = steps[where]
+        changes.append(changes_of(values[where], file_of_frame[where], hits=np.zeros_like(step), false_alarms=step))
     return changes

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.metrics.changes import Changes, found_changes, joined
+from earmark.metrics.changes import Changes, changes_of, found_changes, joined
+from earmark.metrics.coverage import Coverage, coverage_of
 from earmark.metrics.curves import Curves, curves_of
 from earmark.metrics.event import DCASE_COLLARS, Collars, within_collars
 from earmark.metrics.event_table import EventTable
@@ -39,7 +40,7 @@ def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_n
     found = found_changes(clips.scores)
     n_classes = len(clips.scores.classes)
     changes = [joined([found[index], _of_class(hits, index)]) for index in range(n_classes)]
-    return curves_of("event", clips.scores.classes, changes, clips.n_reference, clips.scores.files)
+    return curves_of("event", clips.scores.classes, changes, clips.n_reference, clips.scores.files, use_numba=use_numba)
 
 
 def _of_class(hits: tuple[NDArray[np.int64], Changes], index: int) -> Changes:
@@ -54,7 +55,7 @@ def _hit_changes(clips: ScoredClips, collars: Collars, use_numba: bool | None) -
     rows, runs = _hitting_runs(clips, collars, use_numba)
     if len(rows) == 0:
         empty = np.zeros(0, dtype=np.int64)
-        return empty, Changes(np.zeros(0), empty, empty, empty)
+        return empty, changes_of(np.zeros(0), empty, hits=empty, false_alarms=empty)
     cell = clips.reference.cell[rows]
     is_contested = _is_contested(rows, runs)
     contested_cells = np.unique(cell[is_contested])
@@ -67,7 +68,7 @@ def _hit_changes(clips: ScoredClips, collars: Collars, use_numba: bool | None) -
     cells, score, step = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     is_real = score > -np.inf
     file_index, class_index = np.divmod(cells[is_real], len(clips.scores.classes))
-    return class_index, Changes(score[is_real], file_index, step[is_real], -step[is_real])
+    return class_index, changes_of(score[is_real], file_index, hits=step[is_real], false_alarms=-step[is_real])
 
 
 def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) -> tuple[NDArray[np.int64], Runs]:
@@ -76,7 +77,8 @@ def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) 
     file_of_frame = scores.file_of_frame
     holds_reference = np.zeros((len(scores.classes), len(scores.files)), dtype=bool)
     holds_reference[reference.class_index, reference.file_index] = True
-    near = _near_edges(clips, collars)
+    coverage = coverage_of(scores, reference)
+    near_onset, near_offset = _near_edges(clips, coverage, collars)
     pairs: list[tuple[NDArray[np.int64], Runs]] = []
     for runs in find_runs(
         scores.values,
@@ -84,10 +86,10 @@ def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) 
         begins_clip=scores.begins_clip,
         use_numba=use_numba,
     ):
+        cell = coverage.cell_of(file_of_frame[runs.first], runs.class_index)
+        first_edge = coverage.first_of_cell[cell] - coverage.first_frame_of_cell[cell]
+        runs = runs.rows(near_onset[first_edge + runs.first] & near_offset[first_edge + runs.end])
         file_index = file_of_frame[runs.first]
-        first_edge, last_edge = runs.first + file_index, runs.end + file_index
-        is_near = near[0][runs.class_index, first_edge] & near[1][runs.class_index, last_edge]
-        runs, file_index = runs.rows(is_near), file_index[is_near]
         found = EventTable(
             scores.files,
             scores.classes,
@@ -104,30 +106,27 @@ def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) 
     return np.concatenate([rows for rows, _ in pairs]), _joined_runs([runs for _, runs in pairs])
 
 
-def _near_edges(clips: ScoredClips, collars: Collars) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether an edge between frames may be the onset, or the offset, of a hit: (classes, edges), generously."""
-    scores, reference = clips.scores, clips.reference
-    first_edge = scores.first_frame[:-1] + np.arange(len(scores.files))
-    line_length = max(float(scores.edge_seconds.max(initial=0)), float(reference.offset_seconds.max(initial=0))) + 10
-    file_of_edge = np.repeat(np.arange(len(scores.files)), scores.n_frames + 1)
-    line = file_of_edge * line_length + scores.edge_seconds  # rises along all clips
-    length = reference.offset_seconds - reference.onset_seconds
+def _near_edges(
+    clips: ScoredClips, coverage: Coverage, collars: Collars
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether an edge may be the onset, or the offset, of a hit, generously: (edges of all cells,) each."""
+    reference, slack = clips.reference, 1_000_000  # more than any rounding; who is really near is decided later
+    fraction = collars.offset_fraction * (reference.offset_nanoseconds - reference.onset_nanoseconds)
     reach = (
-        np.full(len(reference), collars.onset_seconds),
-        np.maximum(collars.offset_seconds, collars.offset_fraction * length),
+        np.full(len(reference), collars.onset_seconds * 1e9),
+        np.maximum(collars.offset_seconds * 1e9, fraction),
     )
+    # Each cell's part of the line, so that no reach leads into the next one.
+    first = coverage.first_of_cell[coverage.cell_of_event]
+    stop = np.append(coverage.first_of_cell, len(coverage.edge_line))[coverage.cell_of_event + 1]
     near = []
-    for times, collar in zip((reference.onset_seconds, reference.offset_seconds), reach, strict=True):
-        place = reference.file_index * line_length + times
-        slack = 1e-3  # more than any tolerance or rounding; who is really near is decided later
-        low = np.searchsorted(line, place - collar - slack)
-        high = np.searchsorted(line, place + collar + slack)
-        low = np.maximum(low, first_edge[reference.file_index])
-        high = np.minimum(high, first_edge[reference.file_index] + scores.n_frames[reference.file_index] + 1)
-        steps = np.zeros((len(scores.classes), len(line) + 1), dtype=np.int32)
-        np.add.at(steps, (reference.class_index, low), 1)
-        np.add.at(steps, (reference.class_index, np.maximum(low, high)), -1)
-        near.append(np.cumsum(steps, axis=1)[:, :-1] > 0)
+    for line, collar in zip((coverage.event_onset_line, coverage.event_offset_line), reach, strict=True):
+        margin = np.rint(collar).astype(np.int64) + slack + round(collars.tolerance_seconds * 1e9)
+        low = np.clip(np.searchsorted(coverage.edge_line, line - margin), first, stop)
+        high = np.clip(np.searchsorted(coverage.edge_line, line + margin), first, stop)
+        n_edges = len(coverage.edge_line) + 1
+        steps = np.bincount(low, minlength=n_edges) - np.bincount(high, minlength=n_edges)
+        near.append(np.cumsum(steps)[:-1] > 0)
     return near[0], near[1]
 
 

@@ -28,7 +28,9 @@ class Coverage:
         first_of_cell: (cells,) where a cell's numbers begin in `covered_nanoseconds`.
         first_frame_of_cell: (cells,) the first frame of the cell's clip.
         covered_nanoseconds: per cell one number for each edge of its clip: time in its events before that edge.
-        event_onset_line, event_offset_line: (events,) onsets and offsets on one line on which cells follow each other.
+        cell_of_event: (events,).
+        edge_line: (edges of all cells,) edges on one line on which cells follow each other.
+        event_onset_line, event_offset_line: (events,) onsets and offsets on that line.
         line_length: of one cell on that line.
     """
 
@@ -40,6 +42,8 @@ class Coverage:
     first_of_cell: NDArray[np.int64]
     first_frame_of_cell: NDArray[np.int64]
     covered_nanoseconds: NDArray[np.int64]
+    cell_of_event: NDArray[np.int64]
+    edge_line: NDArray[np.int64]
     event_onset_line: NDArray[np.int64]
     event_offset_line: NDArray[np.int64]
     line_length: int
@@ -101,6 +105,8 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
         first_of_cell,
         scores.first_frame[file_of_cell],
         covered,
+        cell_of_event,
+        edge_line,
         onset_line,
         offset_line,
         line_length,

@@ -205,6 +205,7 @@ def curves_of(
     files: tuple[str, ...],
     *,
     n_items: int | None = None,
+    use_numba: bool | None = None,
 ) -> Curves:
     """Return the curves that changes add up to.
 
@@ -215,10 +216,11 @@ def curves_of(
         n_reference: (classes,) what there is to find.
         files: the clips.
         n_items: segments or clips in all; None for events.
+        use_numba: see `fast.is_wanted`.
     """
     curves = []
     for label, of_class, n in zip(classes, changes, n_reference.tolist(), strict=True):
-        sums = of_class.sums()
+        sums = of_class.sums(use_numba=use_numba)
         n_negatives = None if n_items is None else n_items - n
         curves.append(Curve(label, sums.score, sums.hits, sums.false_alarms, n, n_negatives))
     return Curves(level, tuple(curves), tuple(changes), files)

@@ -15,12 +15,13 @@ All three are compared in whole microseconds, as sed_scores_eval does, so that w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import number
-from earmark.metrics.changes import Changes, found_changes, joined
+from earmark.metrics.changes import Changes, changes_of, found_changes, joined
 from earmark.metrics.coverage import Coverage, coverage_of
 from earmark.metrics.curves import Curves, curves_of
 from earmark.metrics.runs import Runs, find_runs
@@ -87,11 +88,13 @@ def intersection_curves(clips: ScoredClips, *, criteria: Criteria, use_numba: bo
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
         >>> clips = scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})
         >>> curve = intersection_curves(clips, criteria=Criteria(detection=0.7, reference=0.7)).of_class[0]
-        >>> curve.score, curve.true_positives, curve.false_positives     # at 0.3 two of three seconds are right: too few
+        >>> curve.score, curve.true_positives, curve.false_positives     # at 0.3 too little of it is right
         (array([inf, 0.8, 0.3]), array([0, 1, 0]), array([0, 0, 1]))
     """
     changes, _ = intersection_changes(clips, criteria=criteria, above=None, use_numba=use_numba)
-    return curves_of("intersection", clips.scores.classes, changes, clips.n_reference, clips.scores.files)
+    return curves_of(
+        "intersection", clips.scores.classes, changes, clips.n_reference, clips.scores.files, use_numba=use_numba
+    )
 
 
 def intersection_changes(
@@ -189,7 +192,7 @@ def _add_crossing(
     order = np.argsort(runs.class_index[run], kind="stable")
     run, cell = run[order], cell[order]
     bounds = np.searchsorted(runs.class_index[run], np.arange(len(crossing) + 1))
-    for index, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for index, (begin, end) in enumerate(pairwise(bounds.tolist())):
         if end > begin:
             chosen, other = run[begin:end], coverage.class_of_cell[cell[begin:end]]
             ends = runs.bottom[chosen] > -np.inf
@@ -209,8 +212,11 @@ def _no_false_alarms(runs: Runs, file_index: Rows, index: int) -> Changes:
     top, bottom, files = runs.top[mine], runs.bottom[mine], file_index[mine]
     ends = bottom > -np.inf
     steps = np.repeat([-1, 1], [len(top), int(ends.sum())])
-    return Changes(
-        np.concatenate([top, bottom[ends]]), np.concatenate([files, files[ends]]), np.zeros_like(steps), steps
+    return changes_of(
+        np.concatenate([top, bottom[ends]]),
+        np.concatenate([files, files[ends]]),
+        hits=np.zeros_like(steps),
+        false_alarms=steps,
     )
 
 
@@ -247,7 +253,7 @@ def _hit_changes(
     event, score, step = event[changed], score[changed], step[changed]
     class_index, file_index = reference.class_index[event], reference.file_index[event]
     return [
-        Changes(score[mine], file_index[mine], step[mine], np.zeros_like(step[mine]))
+        changes_of(score[mine], file_index[mine], hits=step[mine], false_alarms=np.zeros_like(step[mine]))
         for mine in (class_index == index for index in range(len(clips.scores.classes)))
     ]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earmark.checks import known_labels, number
-from earmark.metrics.changes import Changes
+from earmark.metrics.changes import changes_of
 from earmark.metrics.curves import Curves, curves_of
 from earmark.metrics.event_table import nanoseconds, one_form
 from earmark.metrics.scored_clips import ScoredClips
@@ -116,8 +116,7 @@ def _curves(
 ) -> Curves:
     """Curves of items, (classes, items) each: every item is found when the threshold falls to its score."""
     changes = [
-        Changes(score, file_index, held.astype(np.int64), 1 - held.astype(np.int64))
-        for score, held in zip(highest, holds, strict=True)
+        changes_of(score, file_index, hits=held, false_alarms=~held) for score, held in zip(highest, holds, strict=True)
     ]
     return curves_of(level, classes, changes, holds.sum(axis=1), files, n_items=holds.shape[1])
 

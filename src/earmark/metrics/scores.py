@@ -46,9 +46,9 @@ class ScoreTable:
         return np.diff(self.first_frame)
 
     @property
-    def file_of_frame(self) -> NDArray[np.int64]:
+    def file_of_frame(self) -> NDArray[np.int32]:
         """Which clip a frame belongs to: (frames,)."""
-        return np.repeat(np.arange(len(self.files)), self.n_frames)
+        return np.repeat(np.arange(len(self.files), dtype=np.int32), self.n_frames)
 
     @property
     def begins_clip(self) -> NDArray[np.bool_]:
@@ -78,7 +78,8 @@ class ScoreTable:
         first_frame = np.append(0, np.cumsum(n_frames))
         frames = ranges(self.first_frame[chosen], n_frames)
         edges = ranges(self.first_frame[chosen] + chosen, n_frames + 1)
-        return ScoreTable(tuple(files), self.classes, self.values[:, frames], first_frame, self.edge_seconds[edges])
+        values = np.take(self.values, frames, axis=1)
+        return ScoreTable(tuple(files), self.classes, values, first_frame, self.edge_seconds[edges])
 
 
 def score_table(
@@ -128,7 +129,7 @@ def score_table(
     return ScoreTable(
         tuple(files),
         columns,
-        np.concatenate([table.T for table in files.values()], axis=1),  # (classes, frames)
+        np.ascontiguousarray(np.concatenate(list(files.values())).T),  # (frames, classes) -> (classes, frames)
         np.append(0, np.cumsum(lengths)),
         np.concatenate(edges),
     )
