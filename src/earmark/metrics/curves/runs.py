@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.metrics import fast
+from earmark.metrics.curves import fast
 
 # Frames looked at together: enough to be fast, few enough for the processor's cache and for any memory.
 _CHUNK_FRAMES = 1 << 17

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.metrics.changes import Changes, changes_of, found_changes, joined
-from earmark.metrics.coverage import Coverage, coverage_of
-from earmark.metrics.curves import Curves, curves_of
+from earmark.metrics.curves.changes import Changes, changes_of, found_changes, joined
+from earmark.metrics.curves.coverage import Coverage, coverage_of
+from earmark.metrics.curves.curve import Curves, curves_of
+from earmark.metrics.curves.runs import Runs, find_runs
+from earmark.metrics.curves.scored_clips import ScoredClips
 from earmark.metrics.event import DCASE_COLLARS, Collars, within_collars
 from earmark.metrics.event_table import EventTable
 from earmark.metrics.matching import maximum_matching
-from earmark.metrics.runs import Runs, find_runs
-from earmark.metrics.scored_clips import ScoredClips
 
 
 def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_numba: bool | None = None) -> Curves:
@@ -29,12 +29,12 @@ def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_n
 
     Example:
         >>> from earmark.events import Event
-        >>> from earmark.metrics.scored_clips import scored_clips
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
         >>> curve = collar_curves(scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})).of_class[0]
         >>> curve.score, curve.true_positives, curve.false_positives
-        (array([inf, 0.9, 0.8, 0.3, 0.1]), array([0, 0, 1, 0, 0]), array([0, 1, 0, 1, 1]))
+        (array([inf, 0.9, 0.8, 0.3]), array([0, 0, 1, 0]), array([0, 1, 0, 1]))
     """
     hits = _hit_changes(clips, collars, use_numba)
     found = found_changes(clips.scores)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earmark.checks import known_labels, number
-from earmark.metrics.changes import changes_of
-from earmark.metrics.curves import Curves, curves_of
+from earmark.metrics.curves.changes import changes_of
+from earmark.metrics.curves.curve import Curves, curves_of
+from earmark.metrics.curves.scored_clips import ScoredClips
+from earmark.metrics.curves.scores import ScoreTable, ranges
 from earmark.metrics.event_table import nanoseconds, one_form
-from earmark.metrics.scored_clips import ScoredClips
-from earmark.metrics.scores import ScoreTable, ranges
 
 _SLACK_NANOSECONDS = 500  # times are compared as microseconds: a frame that reaches less into a segment is not in it
 
@@ -30,8 +30,8 @@ def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curve
 
     Example:
         >>> from earmark.events import Event
-        >>> from earmark.metrics.scored_clips import scored_clips
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=0.5)
         >>> curve = segment_curves(scored_clips(scores, {"a.wav": [Event(0.6, 0.9, "dog")]})).of_class[0]
         >>> curve.score, curve.true_positives, curve.false_positives, curve.auroc

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from earmark.metrics.curves.scores import ScoreTable, ranges
 from earmark.metrics.event_table import EventTable, nanoseconds
-from earmark.metrics.scores import ScoreTable, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,8 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
 
     Example:
         >>> from earmark.events import Event
-        >>> from earmark.metrics.scored_clips import scored_clips
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9]]}, classes=["dog"], hop_seconds=0.5)
         >>> reference = scored_clips(scores, {"a.wav": [Event(0.25, 0.75, "dog")]}).reference
         >>> coverage_of(scores, reference).covered_nanoseconds / 1e9     # before 0 s, 0.5 s and 1 s

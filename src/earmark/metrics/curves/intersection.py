@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import number
-from earmark.metrics.changes import Changes, changes_of, found_changes, joined
-from earmark.metrics.coverage import Coverage, coverage_of
-from earmark.metrics.curves import Curves, curves_of
-from earmark.metrics.runs import Runs, find_runs
-from earmark.metrics.scored_clips import ScoredClips
+from earmark.metrics.curves.changes import Changes, changes_of, found_changes, joined
+from earmark.metrics.curves.coverage import Coverage, coverage_of
+from earmark.metrics.curves.curve import Curves, curves_of
+from earmark.metrics.curves.runs import Runs, find_runs
+from earmark.metrics.curves.scored_clips import ScoredClips
 
 Rows = NDArray[np.int64]
 
@@ -83,8 +83,8 @@ def intersection_curves(clips: ScoredClips, *, criteria: Criteria, use_numba: bo
 
     Example:
         >>> from earmark.events import Event
-        >>> from earmark.metrics.scored_clips import scored_clips
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
         >>> clips = scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})
         >>> curve = intersection_curves(clips, criteria=Criteria(detection=0.7, reference=0.7)).of_class[0]

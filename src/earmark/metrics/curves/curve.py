@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.metrics.changes import Changes
 from earmark.metrics.counts import Counts, Scores
+from earmark.metrics.curves.changes import Changes
 
 
 @dataclass(frozen=True)

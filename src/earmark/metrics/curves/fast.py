@@ -31,7 +31,7 @@ def is_wanted(use_numba: bool | None) -> bool:
 
 @functools.cache
 def compiled_smaller_neighbours() -> SmallerNeighbours:
-    """The twin of `earmark.metrics.runs._smaller_neighbours`: one pass with a stack."""
+    """The twin of `earmark.metrics.curves.runs._smaller_neighbours`: one pass with a stack."""
     import numba
 
     compiled: SmallerNeighbours = numba.njit(cache=True, nogil=True)(_smaller_neighbours)
@@ -40,7 +40,7 @@ def compiled_smaller_neighbours() -> SmallerNeighbours:
 
 @functools.cache
 def compiled_falling_sums() -> FallingSums:
-    """The twin of `earmark.metrics.changes._falling_sums`: a radix sort, then one pass."""
+    """The twin of `earmark.metrics.curves.changes._falling_sums`: a radix sort, then one pass."""
     import numba
 
     order = numba.njit(cache=True, nogil=True)(_falling_order)

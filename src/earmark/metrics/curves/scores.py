@@ -46,9 +46,9 @@ class ScoreTable:
         return np.diff(self.first_frame)
 
     @property
-    def file_of_frame(self) -> NDArray[np.int32]:
+    def file_of_frame(self) -> NDArray[np.int64]:
         """Which clip a frame belongs to: (frames,)."""
-        return np.repeat(np.arange(len(self.files), dtype=np.int32), self.n_frames)
+        return np.repeat(np.arange(len(self.files)), self.n_frames)
 
     @property
     def begins_clip(self) -> NDArray[np.bool_]:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice, number
-from earmark.metrics.changes import Changes
-from earmark.metrics.intersection import Criteria, CrossTriggers, intersection_changes
-from earmark.metrics.scored_clips import ScoredClips
+from earmark.metrics.curves.changes import Changes
+from earmark.metrics.curves.intersection import Criteria, CrossTriggers, intersection_changes
+from earmark.metrics.curves.scored_clips import ScoredClips
 
 SECONDS_PER_UNIT = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
 
@@ -116,8 +116,8 @@ def psds(clips: ScoredClips, *, scenario: Scenario = SCENARIO_1, use_numba: bool
 
     Example:
         >>> from earmark.events import Event
-        >>> from earmark.metrics.scored_clips import scored_clips
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.2], [0.8]]}, classes=["dog"], hop_seconds=9.0)
         >>> clips = scored_clips(scores, {"a.wav": [Event(9.0, 18.0, "dog"), Event(27.0, 36.0, "dog")]})
         >>> psds(clips).value     # both found before the first false alarm
@@ -216,7 +216,9 @@ def _class_seconds(clips: ScoredClips) -> NDArray[np.float64]:
     """How long all reference events of a class are together: (classes,)."""
     reference = clips.reference
     length = reference.offset_seconds - reference.onset_seconds
-    return np.bincount(reference.class_index, weights=length, minlength=len(clips.scores.classes))
+    seconds = np.zeros(len(clips.scores.classes))
+    np.add.at(seconds, reference.class_index, length)
+    return seconds
 
 
 def _rates(
@@ -233,7 +235,7 @@ def _rates(
     is_last = np.append(score[order][1:] < score[order][:-1], True)[: len(order)]
     nothing = np.zeros(len(crossing.score), dtype=np.int64)
 
-    def counts(of_changes: NDArray[np.int64], of_crossing: NDArray[np.int64]) -> NDArray[np.int64]:
+    def counts(of_changes: NDArray[np.int32], of_crossing: NDArray[np.int64]) -> NDArray[np.int64]:
         steps = np.concatenate([of_changes, of_crossing])
         return np.append(0, np.cumsum(steps[order])[is_last])
 

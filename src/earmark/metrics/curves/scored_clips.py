@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from earmark.checks import known_labels, number
 from earmark.events import Event
+from earmark.metrics.curves.scores import ScoreTable
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, one_form
-from earmark.metrics.scores import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class ScoredClips:
         ignored_files: clips with scores that the reference does not have.
 
     Example:
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9]]}, classes=["dog"], hop_seconds=0.5)
         >>> clips = scored_clips(scores, {"a.wav": [Event(0.2, 0.6, "dog"), Event(0.5, 0.8, "dog")]})
         >>> clips.reference.onset_seconds, clips.reference.offset_seconds, clips.n_merged, clips.duration_seconds

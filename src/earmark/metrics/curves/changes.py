@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from earmark.metrics import fast
-from earmark.metrics.scores import ScoreTable
+from earmark.metrics.curves import fast
+from earmark.metrics.curves.scores import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = Non
         above: (classes,) thresholds at or below these are of no interest; None: all are.
 
     Example:
-        >>> from earmark.metrics.scores import score_table
+        >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.8], [0.3], [0.6], [0.6]]}, classes=["dog"], hop_seconds=1.0)
         >>> changes = found_changes(scores)[0]
         >>> for change in zip(changes.score, changes.false_alarms, strict=True):
