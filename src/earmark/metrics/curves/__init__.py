@@ -11,8 +11,10 @@ Example:
 
 from earmark.metrics.curves.collar import collar_curves
 from earmark.metrics.curves.curve import BestPoint, Curve, Curves
+from earmark.metrics.curves.folder import read_scores, scores_from_frames
 from earmark.metrics.curves.intersection import Criteria, intersection_curves
 from earmark.metrics.curves.items import clip_curves, segment_curves
+from earmark.metrics.curves.median import median_filtered
 from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2, Psds, Roc, Scenario, psds
 from earmark.metrics.curves.scored_clips import ScoredClips, scored_clips
 from earmark.metrics.curves.scores import ScoreTable, score_table
@@ -32,8 +34,11 @@ __all__ = [
     "clip_curves",
     "collar_curves",
     "intersection_curves",
+    "median_filtered",
     "psds",
+    "read_scores",
     "score_table",
     "scored_clips",
+    "scores_from_frames",
     "segment_curves",
 ]
