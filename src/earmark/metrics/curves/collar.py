@@ -40,7 +40,14 @@ def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_n
     found = found_changes(clips.scores)
     n_classes = len(clips.scores.classes)
     changes = [joined([found[index], _of_class(hits, index)]) for index in range(n_classes)]
-    return curves_of("event", clips.scores.classes, changes, clips.n_reference, clips.scores.files, use_numba=use_numba)
+    return curves_of(
+        "event",
+        clips.scores.classes,
+        changes,
+        clips.scores.files,
+        reference_by_file=clips.reference_by_file,
+        use_numba=use_numba,
+    )
 
 
 def _of_class(hits: tuple[NDArray[np.int64], Changes], index: int) -> Changes:

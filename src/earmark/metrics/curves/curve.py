@@ -147,6 +147,9 @@ class Curves:
         of_class: one curve per class.
         changes: what the curves are made of, one per class.
         files: the clips.
+        reference_by_file: (files, classes) what there is to find in each clip.
+        items_by_file: (files,) segments of each clip, or 1 for clips; None for events, which nobody can count where
+            they are not.
 
     A class that the reference lacks has no recall: it is named in `absent` and left out of every mean.
     """
@@ -155,6 +158,8 @@ class Curves:
     of_class: tuple[Curve, ...]
     changes: tuple[Changes, ...]
     files: tuple[str, ...]
+    reference_by_file: NDArray[np.int64]
+    items_by_file: NDArray[np.int64] | None = None
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -201,10 +206,10 @@ def curves_of(
     level: str,
     classes: Sequence[str],
     changes: Sequence[Changes],
-    n_reference: NDArray[np.int64],
     files: tuple[str, ...],
     *,
-    n_items: int | None = None,
+    reference_by_file: NDArray[np.int64],
+    items_by_file: NDArray[np.int64] | None = None,
     use_numba: bool | None = None,
 ) -> Curves:
     """Return the curves that changes add up to.
@@ -213,17 +218,17 @@ def curves_of(
         level: see `Curves`.
         classes: the names.
         changes: one per class.
-        n_reference: (classes,) what there is to find.
         files: the clips.
-        n_items: segments or clips in all; None for events.
+        reference_by_file: see `Curves`.
+        items_by_file: see `Curves`.
         use_numba: see `fast.is_wanted`.
     """
     curves = []
-    for label, of_class, n in zip(classes, changes, n_reference.tolist(), strict=True):
+    for label, of_class, n in zip(classes, changes, reference_by_file.sum(axis=0).tolist(), strict=True):
         sums = of_class.sums(use_numba=use_numba)
-        n_negatives = None if n_items is None else n_items - n
+        n_negatives = None if items_by_file is None else int(items_by_file.sum()) - n
         curves.append(Curve(label, sums.score, sums.hits, sums.false_alarms, n, n_negatives))
-    return Curves(level, tuple(curves), tuple(changes), files)
+    return Curves(level, tuple(curves), tuple(changes), files, reference_by_file, items_by_file)
 
 
 def _mean_of_known(figures: Sequence[float]) -> float:

@@ -93,7 +93,12 @@ def intersection_curves(clips: ScoredClips, *, criteria: Criteria, use_numba: bo
     """
     changes, _ = intersection_changes(clips, criteria=criteria, above=None, use_numba=use_numba)
     return curves_of(
-        "intersection", clips.scores.classes, changes, clips.n_reference, clips.scores.files, use_numba=use_numba
+        "intersection",
+        clips.scores.classes,
+        changes,
+        clips.scores.files,
+        reference_by_file=clips.reference_by_file,
+        use_numba=use_numba,
     )
 
 

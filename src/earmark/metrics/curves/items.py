@@ -118,7 +118,10 @@ def _curves(
     changes = [
         changes_of(score, file_index, hits=held, false_alarms=~held) for score, held in zip(highest, holds, strict=True)
     ]
-    return curves_of(level, classes, changes, holds.sum(axis=1), files, n_items=holds.shape[1])
+    by_file = np.zeros((len(files), len(classes)), dtype=np.int64)
+    np.add.at(by_file, file_index, holds.T)
+    n_items = np.bincount(file_index, minlength=len(files))
+    return curves_of(level, classes, changes, files, reference_by_file=by_file, items_by_file=n_items)
 
 
 def _reached(

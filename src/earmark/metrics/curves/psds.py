@@ -134,7 +134,7 @@ def psds(clips: ScoredClips, *, scenario: Scenario = SCENARIO_1, use_numba: bool
     for index, label in enumerate(clips.scores.classes):
         if clips.n_reference[index] > 0:
             rate, hits = _rates(changes[index], crossing[index], index, class_seconds, seconds, scenario)
-            rocs[label] = steps_of(rate * unit, hits / clips.n_reference[index], scenario.max_rate)
+            rocs[label] = steps_of(rate * unit, hits, int(clips.n_reference[index]), scenario.max_rate)
     overall = combined(list(rocs.values()), alpha_st=scenario.alpha_st)
     return Psds(
         area(overall, scenario.max_rate) if rocs else float("nan"),
@@ -146,21 +146,26 @@ def psds(clips: ScoredClips, *, scenario: Scenario = SCENARIO_1, use_numba: bool
     )
 
 
-def steps_of(rate: NDArray[np.float64], hit_rate: NDArray[np.float64], max_rate: float) -> Roc:
+def steps_of(rate: NDArray[np.float64], hits: NDArray[np.int64], n_reference: int, max_rate: float) -> Roc:
     """Return the highest hit rate that can be had for each rate of false alarms, up to `max_rate`.
 
+    Args:
+        rate: (points,) effective false alarms per unit of time at every threshold, in any order.
+        hits: (points,) at the same thresholds.
+        n_reference: what there is to hit.
+        max_rate: points above it do not count.
+
     Example:
-        >>> roc = steps_of(np.array([0.0, 2.0, 1.0, 9.0]), np.array([0.0, 0.5, 0.25, 1.0]), max_rate=5.0)
+        >>> roc = steps_of(np.array([0.0, 2.0, 1.0, 9.0]), np.array([0, 2, 1, 4]), 4, max_rate=5.0)
         >>> roc.rate, roc.hit_rate
         (array([0., 1., 2.]), array([0.  , 0.25, 0.5 ]))
     """
-    order = np.lexsort((hit_rate, rate))
-    order = order[rate[order] <= max_rate]
-    rate, best = rate[order], np.maximum.accumulate(hit_rate[order])
-    is_better = np.append(True, best[1:] > best[:-1])[: len(best)]
-    rate, best = rate[is_better], best[is_better]
-    is_last = np.append(rate[1:] > rate[:-1], True)[: len(rate)]  # of equal rates the highest hit rate
-    return Roc(rate[is_last], best[is_last])
+    cheapest = np.full(n_reference + 1, np.inf)  # the lowest rate at which there are so many hits ...
+    np.minimum.at(cheapest, hits, rate)
+    cheapest = np.minimum.accumulate(cheapest[::-1])[::-1]  # ... or more
+    cheapest = cheapest[cheapest <= max_rate]
+    is_last = np.append(cheapest[1:] > cheapest[:-1], True)[: len(cheapest)]
+    return Roc(cheapest[is_last], np.flatnonzero(is_last) / n_reference)
 
 
 def combined(rocs: list[Roc], *, alpha_st: float) -> Roc:

@@ -47,6 +47,12 @@ class ScoredClips:
         """Reference events per class: (classes,)."""
         return np.bincount(self.reference.class_index, minlength=len(self.reference.classes))
 
+    @property
+    def reference_by_file(self) -> NDArray[np.int64]:
+        """Reference events per clip and class: (files, classes)."""
+        shape = len(self.reference.files), len(self.reference.classes)
+        return np.bincount(self.reference.cell, minlength=shape[0] * shape[1]).reshape(shape)
+
 
 def scored_clips(
     scores: ScoreTable, reference: Mapping[str, Sequence[Event]], *, durations: Mapping[str, float] | None = None
