@@ -29,7 +29,7 @@ from earmark.metrics.event_table import one_form
 
 N_IN_PIECE = 1 << 21  # numbers in one piece of the weights: 16 MB of 64-bit ones
 SAME = 1e-12  # differences closer than this are equal: sums in another order differ by less, figures by more
-GROUPS, RUNS, SWAPS = range(3)  # what is drawn, each from a sequence of its own
+GROUPS, SWAPS, RUNS, RUNS_OF_BASELINE = range(4)  # what is drawn, each from a sequence of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,16 +156,17 @@ def weight_pieces(n_groups: int, n_resamples: int = 1000, seed: int = 0) -> Iter
     yield from _drawn(GROUPS, n_groups, n_resamples, seed)
 
 
-def run_weights(n_runs: int, n_resamples: int = 1000, seed: int = 0) -> NDArray[np.int64]:
+def run_weights(n_runs: int, n_resamples: int = 1000, seed: int = 0, *, of_baseline: bool = False) -> NDArray[np.int64]:
     """Return how often each run of a system (one per training seed) is drawn: (resamples, runs).
 
     Drawn apart from the groups: every resample is other recordings and other runs, each run with the same recordings.
+    What a system is compared with has draws of its own, because its first run has nothing in common with the other's.
 
     Example:
         >>> np.unique(run_weights(3, n_resamples=1000).sum(axis=1))
         array([3])
     """
-    return np.concatenate(list(_drawn(RUNS, n_runs, n_resamples, seed)))
+    return np.concatenate(list(_drawn(RUNS_OF_BASELINE if of_baseline else RUNS, n_runs, n_resamples, seed)))
 
 
 def swap_pieces(n_groups: int, n_resamples: int = 1000, seed: int = 0) -> Iterator[NDArray[np.int64]]:
