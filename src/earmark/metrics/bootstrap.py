@@ -153,7 +153,7 @@ def weight_pieces(n_groups: int, n_resamples: int = 1000, seed: int = 0) -> Iter
         >>> [piece.shape for piece in weight_pieces(1_000_000, n_resamples=5)]
         [(2, 1000000), (2, 1000000), (1, 1000000)]
     """
-    yield from _drawn(GROUPS, n_groups, n_resamples, seed)
+    yield from _drawn(GROUPS, n_groups, n_groups, n_resamples, seed)
 
 
 def run_weights(n_runs: int, n_resamples: int = 1000, seed: int = 0, *, of_baseline: bool = False) -> NDArray[np.int64]:
@@ -162,11 +162,15 @@ def run_weights(n_runs: int, n_resamples: int = 1000, seed: int = 0, *, of_basel
     Drawn apart from the groups: every resample is other recordings and other runs, each run with the same recordings.
     What a system is compared with has draws of its own, because its first run has nothing in common with the other's.
 
+    One run fewer than there are is drawn. Then the mean of the drawn ones scatters, on average, just as the mean of
+    that many new runs does; drawing all of 3 would make it scatter by a factor of sqrt(2 / 3) too little.
+
     Example:
-        >>> np.unique(run_weights(3, n_resamples=1000).sum(axis=1))
-        array([3])
+        >>> np.unique(run_weights(3, n_resamples=1000).sum(axis=1)), np.unique(run_weights(1, n_resamples=1000))
+        (array([2]), array([1]))
     """
-    return np.concatenate(list(_drawn(RUNS_OF_BASELINE if of_baseline else RUNS, n_runs, n_resamples, seed)))
+    what = RUNS_OF_BASELINE if of_baseline else RUNS
+    return np.concatenate(list(_drawn(what, n_runs, max(1, n_runs - 1), n_resamples, seed)))
 
 
 def swap_pieces(n_groups: int, n_resamples: int = 1000, seed: int = 0) -> Iterator[NDArray[np.int64]]:
@@ -256,11 +260,11 @@ def p_value_of(difference: NDArray[np.float64], at_null: NDArray[np.float64]) ->
     return np.where(np.isnan(difference), np.nan, (1 + n_as_large) / (1 + n_known))
 
 
-def _drawn(what: int, n: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _drawn(what: int, n: int, n_drawn: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
     """How often each of n is drawn, a few resamples at a time: (rows, n)."""
     rng, sizes = _start(what, n, n_resamples, seed)
     for n_rows in sizes:
-        drawn = rng.integers(0, n, (n_rows, n)) + n * np.arange(n_rows)[:, np.newaxis]
+        drawn = rng.integers(0, n, (n_rows, n_drawn)) + n * np.arange(n_rows)[:, np.newaxis]
         yield np.bincount(drawn.ravel(), minlength=n_rows * n).reshape(n_rows, n)
 
 

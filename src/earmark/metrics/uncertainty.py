@@ -63,8 +63,7 @@ def uncertainty(
 
     In each resample as many groups as there are are drawn with replacement, their counts are added up, and the figures
     are computed from the sums as `Counts` does. Of several runs the figure is the mean; then runs are drawn as well,
-    all of them with the same groups. Two or three runs cannot show how far runs scatter: the part of the interval that
-    is due to them is too narrow by sqrt(1 - 1 / runs).
+    all of them with the same groups, see `run_weights`. Two or three runs know little of how far runs scatter.
 
     With few groups any bootstrap is too narrow: 10 groups give an interval of 95 % that holds the truth in about 90 %.
 
