@@ -5,17 +5,17 @@ Every event is paired with one prediction at most, and as many pairs are made as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice, number
-from earmark.events import Event
 from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds
+from earmark.metrics.inputs import AnyEvents
 from earmark.metrics.matching import maximum_matching
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the reference, rows of the predictions; both (pairs,)
@@ -78,8 +78,8 @@ class Decisions:
 
 
 def event_counts(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
+    predicted: AnyEvents,
     *,
     classes: Sequence[str] | None = None,
     onset_collar_seconds: float = 0.2,
@@ -92,7 +92,8 @@ def event_counts(
     """Count which reference events were found and which predictions are right.
 
     Args:
-        reference: file name -> its events; a file without events has an empty list.
+        reference: file name -> its events; a file without events has an empty list. Or the path of a table, columns or
+            a data frame: see `events_by_file`.
         predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
         classes: the classes in the wanted order; None takes all that occur, sorted.
         onset_collar_seconds: see `Collars`.
@@ -107,6 +108,7 @@ def event_counts(
         ValueError: a label not in `classes`, impossible times, or an unknown option.
 
     Example:
+        >>> from earmark.events import Event
         >>> reference = {"a.wav": [Event(1.0, 2.0, "dog"), Event(4.0, 9.0, "cat")]}
         >>> predicted = {"a.wav": [Event(1.2, 2.1, "dog"), Event(4.0, 8.0, "cat"), Event(6.0, 7.0, "dog")]}
         >>> counts = event_counts(reference, predicted)
@@ -135,6 +137,7 @@ def count_events(
     by time, or for sed_eval as they stand in the list.
 
     Example:
+        >>> from earmark.events import Event
         >>> reference, predicted, _ = event_tables({"a.wav": [Event(0, 1, "dog")]}, {"a.wav": [Event(0, 1, "cat")]})
         >>> counts = count_events(reference, predicted)     # cat for dog: one of each, and one substitution
         >>> counts.classes, counts.false_positives, counts.false_negatives, counts.substitutions
@@ -187,6 +190,7 @@ def match_events(
             otherwise the one that visiting by time gives, whatever the order of the rows.
 
     Example:
+        >>> from earmark.events import Event
         >>> dogs = [Event(0, 1, "dog"), Event(5, 6, "dog")], [Event(5.1, 6.1, "dog"), Event(8, 9, "dog")]
         >>> reference, predicted, _ = event_tables({"a.wav": dogs[0]}, {"a.wav": dogs[1]})
         >>> match_events(reference, predicted)     # the second of the reference is the first of the predictions

@@ -9,33 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice, number
-from earmark.events import Event
-from earmark.metrics.counts import COMPATIBLE, Counts
+from earmark.metrics.accuracies import SegmentCounts
+from earmark.metrics.counts import COMPATIBLE
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds, one_form
+from earmark.metrics.inputs import AnyEvents
 
 LATE_NANOSECONDS = 1_000_000  # tables round to milliseconds: an event ends after its file when it is later by more
 SLACK_NANOSECONDS = 500  # an event that reaches less than this into a segment is not in it: float32 is no better
-
-
-@dataclass(frozen=True, eq=False)
-class SegmentCounts(Counts):
-    """Counts of segments.
-
-    Args:
-        segment_seconds: the length of one segment.
-        n_segments: how many there are in all files together; each is one yes or no per class.
-        n_late_events: events of both sides that end after the duration given for their file.
-    """
-
-    segment_seconds: float = 1.0
-    n_segments: int = 0
-    n_late_events: int = 0
-
-    @property
-    def true_negatives(self) -> NDArray[np.int64]:
-        """Segments that neither side has, per class: (classes,)."""
-        return self.n_segments - self.true_positives - self.false_positives - self.false_negatives
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +64,8 @@ class SegmentDecisions:
 
 
 def segment_counts(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
+    predicted: AnyEvents,
     *,
     classes: Sequence[str] | None = None,
     segment_seconds: float = 1.0,
@@ -95,7 +76,8 @@ def segment_counts(
     """Count the segments in which reference and predictions agree; an event fills every segment it reaches into.
 
     Args:
-        reference: file name -> its events; a file without events has an empty list.
+        reference: file name -> its events; a file without events has an empty list. Or the path of a table, columns or
+            a data frame: see `events_by_file`.
         predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
         classes: the classes in the wanted order; None takes all that occur, sorted.
         segment_seconds: length of a segment.
@@ -111,6 +93,7 @@ def segment_counts(
         ValueError: a label not in `classes`, impossible times, a file without duration, or an unknown option.
 
     Example:
+        >>> from earmark.events import Event
         >>> counts = segment_counts({"a.wav": [Event(0.5, 2.5, "dog")]}, {"a.wav": [Event(1.0, 3.5, "dog")]})
         >>> counts.true_positives, counts.false_positives, counts.false_negatives        # 0-3 against 1-4
         (array([2]), array([1]), array([1]))
