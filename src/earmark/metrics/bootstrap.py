@@ -123,7 +123,8 @@ def groups_of(files: Sequence[str], group_of: Mapping[str, str] | None = None) -
         index = np.array([position[name] for name in of_files], dtype=np.int64)
     if len(names) < 2:
         few = f"only {names[0]!r}" if names else "none"
-        raise ValueError(f"intervals need at least 2 {unit}s, got {few} - another column as group?")
+        hint = " - another column as group?" if group_of is not None else ""
+        raise ValueError(f"intervals need at least 2 {unit}s, got {few}{hint}")
     return Groups(unit, names, index)
 
 
@@ -270,7 +271,7 @@ def _drawn(what: int, n: int, n_drawn: int, n_resamples: int, seed: int) -> Iter
 
 def _start(what: int, n: int, n_resamples: int, seed: int) -> tuple[np.random.Generator, list[int]]:
     """A generator of its own for what is drawn, and into how many rows at a time the resamples are cut."""
-    number("n_groups", n, at_least=1, whole=True)
+    number("n_runs" if what in (RUNS, RUNS_OF_BASELINE) else "n_groups", n, at_least=1, whole=True)
     number("n_resamples", n_resamples, at_least=1, whole=True)
     number("seed", seed, at_least=0, whole=True)
     rows = max(1, N_IN_PIECE // n)

@@ -162,6 +162,7 @@ def decide_events(
     """Return which events `count_events` counts as what.
 
     Example:
+        >>> from earmark.events import Event
         >>> dogs = [Event(0, 1, "dog"), Event(5, 6, "dog")], [Event(5.1, 6.1, "dog"), Event(8, 9, "dog")]
         >>> reference, predicted, _ = event_tables({"a.wav": dogs[0]}, {"a.wav": dogs[1]})
         >>> decide_events(reference, predicted)

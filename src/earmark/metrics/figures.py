@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from earmark.metrics.ratios import Numbers, harmonic_mean, ratio, tool_ratio
+
 FIGURES = (
     "f1",
     "precision",
@@ -19,15 +21,14 @@ FIGURES = (
 SEGMENT_FIGURES = ("sensitivity", "specificity", "balanced_accuracy", "accuracy")
 OF_ALL_CLASSES = ("substitution_rate",)  # has no meaning for a single class: it takes two
 MACRO, MICRO = range(2)  # rows of the figures, before those of the classes
-TOOL_EPSILON = float(np.spacing(1))  # 2.2e-16, which sed_eval adds to the denominators of its rates and accuracies
 
-Numbers = NDArray[np.float64]  # counts too: whole numbers up to 2^53 are exact
-Figures = dict[str, Numbers]  # by name: (..., 2 + classes), which are the macro mean, the micro mean, and every class
+Floats = NDArray[np.float64]
+Figures = dict[str, Floats]  # by name: (..., 2 + classes), which are the macro mean, the micro mean, and every class
 
 
 @dataclass(frozen=True, eq=False)
 class CountArrays:
-    """Counts with any number of axes in front, all the same.
+    """Counts with any number of axes in front, all the same; in double precision whole numbers up to 2^53 are exact.
 
     Args:
         level: ``"event"``, ``"segment"`` or ``"clip"``.
@@ -69,19 +70,19 @@ def figures_of(counts: CountArrays) -> Figures:
     }
 
 
-def _of_classes(counts: CountArrays) -> dict[str, Numbers]:
+def _of_classes(counts: CountArrays) -> dict[str, Floats]:
     """Every figure by name: (..., classes)."""
     hits, wrong, missed = counts.true_positives, counts.false_positives, counts.false_negatives
     n_true, n_found = hits + missed, hits + wrong
     is_known = n_true + n_found > 0
     if counts.compatible == "sed_eval":
         # The clip-level part of the tool skips classes without a reference.
-        precision = _ratio(hits, np.where(n_true > 0, n_found, 0) if counts.level == "clip" else n_found, np.nan)
-        recall = _ratio(hits, n_true, np.nan)
-        f1 = _harmonic_mean(precision, recall)
+        precision = ratio(hits, np.where(n_true > 0, n_found, 0) if counts.level == "clip" else n_found, empty=np.nan)
+        recall = ratio(hits, n_true, empty=np.nan)
+        f1 = harmonic_mean(precision, recall)
     else:
         precision, recall, f1 = (
-            np.where(is_known, _ratio(part, whole, 0.0), np.nan)
+            np.where(is_known, ratio(part, whole, empty=0.0), np.nan)
             for part, whole in ((hits, n_found), (hits, n_true), (2 * hits, n_true + n_found))
         )
     deletion_rate, insertion_rate = (_per_reference(counts, part, n_true) for part in (missed, wrong))
@@ -101,20 +102,20 @@ def _of_classes(counts: CountArrays) -> dict[str, Numbers]:
     return figures | _accuracies(counts, recall, is_known) if counts.level == "segment" else figures
 
 
-def _accuracies(counts: CountArrays, recall: Numbers, is_known: NDArray[np.bool_]) -> dict[str, Numbers]:
+def _accuracies(counts: CountArrays, recall: Floats, is_known: NDArray[np.bool_]) -> dict[str, Floats]:
     """The figures that need to know in how many segments a class rightly was not: (..., classes)."""
     hits, wrong, missed = counts.true_positives, counts.false_positives, counts.false_negatives
-    n_segments = np.broadcast_to(counts.n_segments[..., np.newaxis], hits.shape)
+    n_segments = np.broadcast_to(counts.n_segments[..., np.newaxis], hits.shape).astype(np.float64)
     n_without = n_segments - hits - missed
     n_right = n_without - wrong  # rightly without
     if counts.compatible == "sed_eval":
-        sensitivity = hits / (hits + missed + TOOL_EPSILON)
-        specificity = n_right / (n_without + TOOL_EPSILON)
-        accuracy = (hits + n_right) / (n_segments + TOOL_EPSILON)
+        sensitivity = tool_ratio(hits, hits + missed)
+        specificity = tool_ratio(n_right, n_without)
+        accuracy = tool_ratio(hits + n_right, n_segments)
     else:
         sensitivity = recall
-        specificity = np.where(is_known, _ratio(n_right, n_without, np.nan), np.nan)
-        accuracy = np.where(is_known, _ratio(hits + n_right, n_segments, np.nan), np.nan)
+        specificity = np.where(is_known, ratio(n_right, n_without, empty=np.nan), np.nan)
+        accuracy = np.where(is_known, ratio(hits + n_right, n_segments, empty=np.nan), np.nan)
     balanced_accuracy = 0.5 * sensitivity + 0.5 * specificity
     return dict(zip(SEGMENT_FIGURES, (sensitivity, specificity, balanced_accuracy, accuracy), strict=True))
 
@@ -133,7 +134,7 @@ def _all_classes_as_one(counts: CountArrays) -> CountArrays:
     )
 
 
-def _errors_of_all(counts: CountArrays) -> dict[str, Numbers]:
+def _errors_of_all(counts: CountArrays) -> dict[str, Floats]:
     """The error rates of all classes together, in which a substitution is one error instead of two: (..., 1)."""
     n_true = (counts.true_positives + counts.false_negatives).sum(axis=-1, keepdims=True)
     substitutions = counts.substitutions[..., np.newaxis]
@@ -159,24 +160,13 @@ def _divides_like_the_tool(counts: CountArrays) -> bool:
     return counts.compatible == "sed_eval" and counts.level != "clip"
 
 
-def _per_reference(counts: CountArrays, part: Numbers, whole: Numbers) -> Numbers:
+def _per_reference(counts: CountArrays, part: Numbers, whole: Numbers) -> Floats:
     """Errors per item of the reference."""
-    return part / (whole + TOOL_EPSILON) if _divides_like_the_tool(counts) else _ratio(part, whole, np.nan)
+    return tool_ratio(part, whole) if _divides_like_the_tool(counts) else ratio(part, whole, empty=np.nan)
 
 
-def _ratio(part: Numbers, whole: Numbers, empty: float) -> Numbers:
-    """part / whole, and `empty` where whole is 0."""
-    return np.divide(part, whole, out=np.full(part.shape, empty), where=whole > 0)
-
-
-def _harmonic_mean(precision: Numbers, recall: Numbers) -> Numbers:
-    """2PR / (P + R): NaN where one of them is, 0 where both are 0."""
-    total = precision + recall
-    return np.divide(2 * precision * recall, total, out=np.where(np.isnan(total), np.nan, 0.0), where=total > 0)
-
-
-def _mean_of_known(figures: Numbers) -> Numbers:
+def _mean_of_known(figures: Floats) -> Floats:
     """The mean over classes of what is not NaN: (..., classes) -> (..., 1)."""
     is_known = ~np.isnan(figures)
     total = np.where(is_known, figures, 0.0).sum(axis=-1, keepdims=True)
-    return _ratio(total, is_known.sum(axis=-1, keepdims=True), np.nan)
+    return ratio(total, is_known.sum(axis=-1, keepdims=True), empty=np.nan)

@@ -158,6 +158,7 @@ def decide_segments(
     """Return the runs of segments that `count_segments` adds up by class; files or cells can be added up as well.
 
     Example:
+        >>> from earmark.events import Event
         >>> reference, predicted, _ = event_tables({"a.wav": [Event(0, 3, "dog")]}, {"a.wav": [Event(2, 5, "dog")]})
         >>> decided = decide_segments(reference, predicted)
         >>> decided.n_reference, decided.n_found, decided.n_predicted, decided.n_segments
