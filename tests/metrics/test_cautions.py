@@ -38,6 +38,7 @@ def test_cautions_name_everything_that_does_not_count(evaluation: Evaluation) ->
         "1 reference file without any predicted row: nothing was found there",
         "on neither side, so left out of the event, segment and clip means: owl",
         "the class 'cat' is predicted, but not one reference has it",
+        "no reference to divide by, so left out of the event, segment and clip mean of error rates: cat",
     ]
 
 
@@ -56,17 +57,44 @@ def test_classes_that_sed_eval_leaves_out_of_macro_f1_are_named() -> None:
     reference = {"a": [Event(1.0, 2.0, "dog"), Event(4.0, 5.0, "owl")]}
     predicted = {"a": [Event(1.0, 2.0, "dog"), Event(4.0, 5.0, "cat")]}
     made_up = "the class 'cat' is predicted, but not one reference has it"
-    assert cautions(evaluate(reference, predicted)) == [made_up]  # and it counts 0, as the owl does
+    assert cautions(evaluate(reference, predicted)) == [  # and it counts 0, as the owl does
+        made_up,
+        "no reference to divide by, so left out of the event, segment and clip mean of error rates: cat",
+    ]
     assert cautions(evaluate(reference, predicted, compatible="sed_eval")) == [
         "F1 undefined (missing on one side or both), so left out of the event, segment and clip means: cat, owl",
         made_up,
+        "no reference to divide by, so sed_eval divides by 2e-16, and its event and segment mean of error rates is "
+        "astronomical: cat",
     ]
 
 
 def test_a_class_that_is_made_up_is_likely_a_typing_error() -> None:
     reference, predicted = {"a": [Event(1.0, 2.0, "dog")]}, {"a": [Event(1.0, 2.0, "dogg")]}
     assert cautions(evaluate(reference, predicted)) == [
-        "the class 'dogg' is predicted, but not one reference has it - did you mean 'dog'?"
+        "the class 'dogg' is predicted, but not one reference has it - did you mean 'dog'?",
+        "no reference to divide by, so left out of the event, segment and clip mean of error rates: dogg",
+    ]
+
+
+def test_events_that_come_again_or_overlap_are_counted_and_told() -> None:
+    again = [Event(0.0, 2.0, "dog"), Event(0.0, 2.0, "dog"), Event(2.0, 3.0, "dog")]  # twice, and touching
+    result = evaluate({"a": again}, {"a": again[1:]})
+    assert result.event.n_reference.tolist() == [3]  # every row counts
+    assert cautions(result) == [
+        "1 event repeats an earlier one: same file, times and class (1 reference, 0 predicted); all count"
+    ]
+    longer = [*again, Event(2.5, 2.7, "dog"), Event(2.6, 4.0, "dog")]
+    both = cautions(evaluate({"a": longer}, {"a": longer[1:4] * 2}))
+    assert both == [
+        "4 events repeat an earlier one: same file, times and class (1 reference, 3 predicted); all count",
+        "3 events overlap another one of their class (2 reference, 1 predicted); all count as events, and together "
+        "in segments",
+    ]
+    lone = cautions(evaluate({"a": [Event(0.0, 2.0, "dog"), Event(1.0, 3.0, "dog")]}, {"a": [Event(0.0, 2.0, "dog")]}))
+    assert lone == [
+        "1 event overlaps another one of its class (1 reference, 0 predicted); all count as events, and together in "
+        "segments"
     ]
 
 

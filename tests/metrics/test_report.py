@@ -7,7 +7,7 @@ import pytest
 from earmark.events import Event
 from earmark.metrics.cautions import cautions
 from earmark.metrics.evaluation import Evaluation, evaluate
-from earmark.metrics.report import as_json, count_rows, score_rows, settings_lines
+from earmark.metrics.report import as_json, count_rows, error_rows, score_rows, settings_lines
 
 
 @pytest.fixture
@@ -50,6 +50,26 @@ def test_rows_by_hand(evaluation: Evaluation) -> None:
     ]
 
 
+def test_error_rows_by_hand(evaluation: Evaluation) -> None:
+    assert error_rows(evaluation) == [
+        ["macro mean", "0.500", "0.500", "0.833", "0.583", "0.917", "0.000"],
+        ["micro mean", "1.000", "1.000", "0.833", "0.700", "0.900", "1.000"],
+        ["cat", "-", "-", "0.833", "0.417", "0.833", "-"],  # made up in 1 of 6 segments; found in none
+        ["dog", "0.500", "0.500", "0.833", "0.750", "1.000", "0.000"],
+        ["owl", "-", "-", "-", "-", "-", "-"],
+    ]
+    events = {"a": [Event(1.0, 2.0, "dog")], "b": []}
+    compatible = evaluate(events, {"a": [], "b": [Event(0.0, 1.0, "cat")]}, compatible="sed_eval")
+    assert error_rows(compatible)[2][1] == "5e+15"  # one cat, divided by 2.2e-16
+
+
+def test_duplicates_are_told_by_side() -> None:
+    events = [Event(1.0, 2.0, "dog"), Event(1.0, 2.0, "dog"), Event(1.5, 3.0, "dog")]
+    everything = as_json(evaluate({"a": events}, {"a": events[:1]}))
+    assert everything["duplicates"] == {"reference": 1, "predicted": 0}
+    assert everything["overlapping"] == {"reference": 1, "predicted": 0}
+
+
 def test_large_counts_are_grouped() -> None:
     reference = {"a": [Event(float(second), second + 1.0, "dog") for second in range(0, 4000, 2)]}
     assert count_rows(evaluate(reference, {"a": []}))[0][3] == "2,000"
@@ -63,6 +83,7 @@ def test_settings_say_how_it_was_counted(evaluation: Evaluation) -> None:
     assert lines["segment"] == "1 s, 6 segments in all; a file ends with its last event (no durations given)"
     assert lines["clip"] == "3 clips; reference tags derived from the events, predicted tags derived from the events"
     assert lines["means"].startswith("a class that one side lacks counts 0")
+    assert lines["errors"] == "event 0 S + 1 D + 1 I of 2; segment 0 S + 1 D + 1 I of 2; clip 0 S + 0 D + 1 I of 1"
     events = {"a": [Event(1.0, 2.0, "dog")]}
     other = dict(
         settings_lines(
@@ -81,12 +102,32 @@ def test_settings_say_how_it_was_counted(evaluation: Evaluation) -> None:
 def test_json_by_hand(evaluation: Evaluation) -> None:
     everything = json.loads(json.dumps(as_json(evaluation)))
     assert everything["policy"] == "earmark"
-    assert everything["event"]["macro"] == {"f1": pytest.approx(1 / 3), "precision": 0.5, "recall": 0.25}
+    assert everything["event"]["macro"] == {
+        "f1": pytest.approx(1 / 3),
+        "precision": 0.5,
+        "recall": 0.25,
+        "error_rate": 0.5,  # of the dogs; without a reference the cat has none
+        "deletion_rate": 0.5,
+        "insertion_rate": 0.0,
+    }
+    assert everything["event"]["micro"] == {
+        "f1": 0.5,
+        "precision": 0.5,
+        "recall": 0.5,
+        "error_rate": 1.0,
+        "deletion_rate": 0.5,
+        "insertion_rate": 0.5,
+        "substitution_rate": 0.0,
+    }
+    assert everything["event"]["classes"]["cat"]["error_rate"] is None
     assert everything["event"]["classes"]["owl"]["f1"] is None
     assert everything["event"]["classes"]["dog"] == {
         "f1": pytest.approx(2 / 3),
         "precision": 1.0,
         "recall": 0.5,
+        "error_rate": 0.5,
+        "deletion_rate": 0.5,
+        "insertion_rate": 0.0,
         "true_positives": 1,
         "false_positives": 0,
         "false_negatives": 1,
@@ -96,6 +137,17 @@ def test_json_by_hand(evaluation: Evaluation) -> None:
     assert everything["event"]["absent"] == ["owl"]
     assert everything["segment"]["n_segments"] == 6
     assert everything["segment"]["true_negatives"] == {"cat": 5, "dog": 4, "owl": 6}
+    dog = everything["segment"]["classes"]["dog"]  # one of 6 seconds found, one missed
+    assert (dog["accuracy"], dog["sensitivity"], dog["specificity"], dog["balanced_accuracy"]) == (
+        5 / 6,
+        0.5,
+        1.0,
+        0.75,
+    )
+    assert everything["segment"]["micro"]["accuracy"] == pytest.approx(10 / 12)  # without the owl
+    assert everything["segment"]["macro"]["accuracy"] == pytest.approx(5 / 6)
+    assert "accuracy" not in everything["event"]["micro"]
+    assert everything["duplicates"] == everything["overlapping"] == {"reference": 0, "predicted": 0}
     assert everything["clip"]["reference_tags"] == "derived from events"
     assert everything["zero_length"] == {"policy": "drop", "n_dropped_reference": 1, "n_dropped_predicted": 0}
     assert (everything["ignored_files"], everything["n_ignored_events"]) == (["z"], 1)

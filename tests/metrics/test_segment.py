@@ -7,7 +7,8 @@ from oracles.metrics_cases import Case, Lists, cases, clips_case, crowded_case, 
 from oracles.metrics_stored import as_events, assert_as_the_tool_says, tool_figures
 
 from earmark.events import Event
-from earmark.metrics.segment import SegmentCounts, segment_counts
+from earmark.metrics.accuracies import SegmentCounts
+from earmark.metrics.segment import segment_counts
 
 CROWDED = [crowded_case(seed) for seed in range(600, 640)]
 

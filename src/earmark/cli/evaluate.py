@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from earmark.metrics.evaluation import Evaluation
 
-SCORE_HEADER = ("F1", "P", "R")
-COUNT_HEADER = ("TP", "FP", "FN")
-LEVELS = ("event", "segment", "clip")
+# What the tables show, level by level.
+SCORES = {level: ("F1", "P", "R") for level in ("event", "segment", "clip")}
+COUNTS = {level: ("TP", "FP", "FN") for level in ("event", "segment", "clip")}
+ERRORS = {"event": ("ER",), "segment": ("ER", "acc", "bal", "spec"), "clip": ("ER",)}
 LEGEND = (
     "figures",
-    "P precision: how much of what was predicted is right; R recall: how much of what is there was "
-    "found; F1 their harmonic mean; TP found, FP made up, FN missed",
+    "P precision: how much of what was predicted is right; R recall: how much of what is there was found; F1 their "
+    "harmonic mean; ER error rate: (S substituted + D missed + I made up) / reference, 0 is best; acc accuracy; spec "
+    "specificity: how much of what is not there was left alone; bal the mean of R and spec; TP found, FP made up, "
+    "FN missed",
 )
 
 
@@ -120,18 +125,17 @@ def report_text(evaluation: Evaluation, *, width: int | None) -> str:
 
     The three figures most people come for stand last, because that is what a terminal shows.
     """
-    from earmark.metrics.report import cautions, count_rows, score_rows, settings_lines
+    from earmark.metrics.report import cautions, count_rows, error_rows, score_rows, settings_lines
 
     scores, event = score_rows(evaluation), evaluation.event
     width = None if width is None else max(80, width)
-    headline = "   ".join(
-        f"{counts.level} {scores[0][1 + len(SCORE_HEADER) * place]}" for place, counts in enumerate(evaluation.levels)
-    )
+    headline = "   ".join(f"{level} {scores[0][1 + len(SCORES[level]) * place]}" for place, level in enumerate(SCORES))
     blocks = [
         f"{_many(evaluation.n_files, 'file')}, {_many(event.n_reference.sum(), 'reference event')}, "
         f"{_many(event.n_predicted.sum(), 'predicted event')}, {_many(len(event.classes), 'class')}\n",
-        _table(scores, SCORE_HEADER, n_totals=2, width=width),
-        _table(count_rows(evaluation), COUNT_HEADER, n_totals=1, width=width),
+        _table(scores, SCORES, n_totals=2, width=width),
+        _table(error_rows(evaluation), ERRORS, n_totals=2, width=width),
+        _table(count_rows(evaluation), COUNTS, n_totals=1, width=width),
         _list([LEGEND, *settings_lines(evaluation)], width, dim=True),
         _list([("note", sentence) for sentence in cautions(evaluation)], width, fg="yellow"),
         _styled(f"macro F1   {headline}", bold=True) + "\n",
@@ -139,27 +143,28 @@ def report_text(evaluation: Evaluation, *, width: int | None) -> str:
     return "\n".join(block for block in blocks if block)
 
 
-def _table(rows: list[list[str]], header: tuple[str, ...], *, n_totals: int, width: int | None) -> str:
-    """Totals on top, then classes; three columns for each level; long names go on in the next line."""
+def _table(rows: list[list[str]], header: Mapping[str, tuple[str, ...]], *, n_totals: int, width: int | None) -> str:
+    """Totals on top, then classes; a group of columns for each level; long names go on in the next line."""
+    is_first = [place == 0 for columns in header.values() for place in range(len(columns))]
+    levels = [level if place == 0 else "" for level, columns in header.items() for place in range(len(columns))]
     figure_widths = [
-        max(5, *(len(row[place]) for row in rows)) + (2 if place % 3 == 1 else 1)
-        for place in range(1, len(LEVELS) * 3 + 1)
+        max(5, len(level), *(len(row[place]) for row in rows)) + (2 if first else 1)
+        for place, (level, first) in enumerate(zip(levels, is_first, strict=True), start=1)
     ]
     name_width = max(len(row[0]) for row in rows)
     if width is not None:
         name_width = max(8, min(name_width, width - sum(figure_widths)))
-    levels = [level if place == 0 else "" for level in LEVELS for place in range(3)]
     lines = [
         " " * name_width + _styled("".join(_right(cells, figure_widths)).rstrip(), dim=True)
-        for cells in (levels, [*header * len(LEVELS)])
+        for cells in (levels, [column for columns in header.values() for column in columns])
     ]
     for number, (name, *figures) in enumerate(rows):
         if number == n_totals:
             lines.append(_styled("-" * (name_width + sum(figure_widths)), dim=True))
         first, *others = textwrap.wrap(name, name_width)
         cells = [
-            _styled(cell, bold=number == 0, dim=place % 3 != 0)
-            for place, cell in enumerate(_right(figures, figure_widths))
+            _styled(cell, bold=number == 0, dim=not first)
+            for first, cell in zip(is_first, _right(figures, figure_widths), strict=True)
         ]
         lines.append(_styled(f"{first:<{name_width}}", bold=number == 0) + "".join(cells))
         lines += others

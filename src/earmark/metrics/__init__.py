@@ -9,17 +9,23 @@ Example:
     1.0
 """
 
+from earmark.metrics.accuracies import Accuracies, SegmentCounts
 from earmark.metrics.clip import clip_counts, count_clips, tags_from_events
-from earmark.metrics.counts import Counts, Scores
+from earmark.metrics.counts import Counts, ErrorRates, Scores
 from earmark.metrics.encoding import event_tables, tag_tables
 from earmark.metrics.evaluation import Evaluation, evaluate
 from earmark.metrics.event import Collars, count_events, event_counts, match_events
 from earmark.metrics.event_table import EventTable, TagTable
-from earmark.metrics.segment import SegmentCounts, count_segments, segment_counts
+from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
+from earmark.metrics.segment import count_segments, segment_counts
 
 __all__ = [
+    "Accuracies",
+    "AnyEvents",
+    "AnyTags",
     "Collars",
     "Counts",
+    "ErrorRates",
     "Evaluation",
     "EventTable",
     "Scores",
@@ -32,8 +38,10 @@ __all__ = [
     "evaluate",
     "event_counts",
     "event_tables",
+    "events_by_file",
     "match_events",
     "segment_counts",
     "tag_tables",
+    "tags_by_file",
     "tags_from_events",
 ]

@@ -27,10 +27,12 @@ def cautions(evaluation: Evaluation) -> list[str]:
     """
     return [
         *_dropped_events(evaluation),
+        *_repeated_events(evaluation),
         *_other_files(evaluation),
         *_odd_times(evaluation),
         *_undefined_classes(evaluation),
         *_made_up_classes(evaluation),
+        *_without_error_rate(evaluation),
     ]
 
 
@@ -45,6 +47,26 @@ def _dropped_events(evaluation: Evaluation) -> list[str]:
         f"({left_out.n_zero_length_reference:,} reference, {left_out.n_zero_length_predicted:,} "
         "predicted); --zero-length keep counts them"
     ]
+
+
+def _repeated_events(evaluation: Evaluation) -> list[str]:
+    """Events that come twice or overlap, which all count."""
+    reference, predicted = evaluation.repeats
+    sentences = []
+    n_again = reference.n_duplicates + predicted.n_duplicates
+    if n_again > 0:
+        sentences.append(
+            f"{_many(n_again, 'event')} {'repeats' if n_again == 1 else 'repeat'} an earlier one: same file, times and "
+            f"class ({reference.n_duplicates:,} reference, {predicted.n_duplicates:,} predicted); all count"
+        )
+    n_overlapping = reference.n_overlapping + predicted.n_overlapping
+    if n_overlapping > 0:
+        sentences.append(
+            f"{_many(n_overlapping, 'event')} {'overlaps' if n_overlapping == 1 else 'overlap'} another one of "
+            f"{'its' if n_overlapping == 1 else 'their'} class ({reference.n_overlapping:,} reference, "
+            f"{predicted.n_overlapping:,} predicted); all count as events, and together in segments"
+        )
+    return sentences
 
 
 def _other_files(evaluation: Evaluation) -> list[str]:
@@ -119,6 +141,28 @@ def _made_up_classes(evaluation: Evaluation) -> list[str]:
         f"the class {label!r} is predicted, but not one reference has it{did_you_mean(label, known)}"
         for label, found, true in zip(classes, n_predicted, n_reference, strict=True)
         if found > 0 and true == 0
+    ]
+
+
+def _without_error_rate(evaluation: Evaluation) -> list[str]:
+    """Classes whose error rate has nothing to divide by."""
+    without: dict[tuple[str, ...], list[str]] = {}  # levels -> the made-up classes of just these
+    for index, label in enumerate(evaluation.event.classes):
+        made_up = [
+            counts.level
+            for counts in evaluation.levels
+            if counts.n_reference[index] == 0 < counts.n_predicted[index]
+            and (evaluation.compatible is None or counts.level != "clip")  # the tool has no error rate of clips
+        ]
+        without.setdefault(tuple(made_up), []).append(label)
+    if evaluation.compatible is None:
+        consequence = "left out of the {} mean of error rates"
+    else:
+        consequence = f"{evaluation.compatible} divides by 2e-16, and its {{}} mean of error rates is astronomical"
+    return [
+        f"no reference to divide by, so {consequence.format(_and(levels))}: {', '.join(labels)}"
+        for levels, labels in without.items()
+        if levels
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -12,11 +11,12 @@ from earmark.events import Event
 from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import tag_tables
 from earmark.metrics.event_table import TagTable, check_same_grid
+from earmark.metrics.inputs import AnyTags
 
 
 def clip_counts(
-    reference_tags: Mapping[str, AbstractSet[str]],
-    predicted_tags: Mapping[str, AbstractSet[str]],
+    reference_tags: AnyTags,
+    predicted_tags: AnyTags,
     *,
     classes: Sequence[str] | None = None,
     compatible: str | None = None,
@@ -24,7 +24,8 @@ def clip_counts(
     """Count the clips in which each class was found.
 
     Args:
-        reference_tags: file name -> the classes in it; a clip without any has an empty set.
+        reference_tags: file name -> the classes in it; a clip without any has an empty set. Or events, the path of a
+            table, columns or a data frame: see `tags_by_file`.
         predicted_tags: file name -> the classes found in it; files that the reference does not have are ignored, with a
             warning.
         classes: the classes in the wanted order; None takes all that occur, sorted.

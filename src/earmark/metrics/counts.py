@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice
+from earmark.metrics.ratios import harmonic_mean, mean_of_known, ratio, tool_ratio
 
 COMPATIBLE = ("sed_eval",)  # the established tools whose own figures can be had
 
@@ -26,17 +28,42 @@ class Scores:
     f1: float
 
 
+@dataclass(frozen=True)
+class ErrorRates:
+    """Errors per item of the reference, 0 at best and without an upper end; NaN where there is no reference.
+
+    Args:
+        error_rate: all errors together.
+        deletion_rate: misses.
+        insertion_rate: what was made up.
+        substitution_rate: one class in the place of another, one error where there would be a deletion and an
+            insertion; NaN where single classes are looked at, because it always takes two of them.
+
+    Example:
+        >>> ErrorRates(error_rate=0.75, deletion_rate=0.25, insertion_rate=0.5).substitution_rate
+        nan
+    """
+
+    error_rate: float
+    deletion_rate: float
+    insertion_rate: float
+    substitution_rate: float = math.nan
+
+
 @dataclass(frozen=True, eq=False)
 class Counts:
     r"""Hits and misses per class, added up over all files.
 
     .. math:: P = TP / (TP + FP), \quad R = TP / (TP + FN), \quad F_1 = 2 TP / (2 TP + FP + FN)
+    .. math:: ER_\mathrm{class} = (FN + FP) / (TP + FN), \quad ER_\mathrm{micro} = (S + D + I) / (TP + FN)
 
     The policy for classes that are missing somewhere: a class that only one side has counts 0 in every mean, because it
-    was missed entirely or made up entirely; a class that neither side has is named in `absent` and left out. With
-    `compatible="sed_eval"` the undefined figures are NaN and skipped by the means, each figure by its own mean, as
+    was missed entirely or made up entirely; a class that neither side has is named in `absent` and left out. Errors
+    per item of a reference without items are undefined: a made-up class has no error rate, and is left out of its mean.
+
+    With `compatible="sed_eval"` the undefined figures are NaN and skipped by the means, each figure by its own mean, as
     sed_eval 0.2.1 does: there a class that is never predicted is missing from macro F1, and so is one that is only
-    predicted.
+    predicted. Its error rates divide by the reference plus 2.2e-16, so one made-up class makes their mean astronomical.
 
     Args:
         level: what was counted: ``"event"``, ``"segment"`` or ``"clip"``.
@@ -59,8 +86,10 @@ class Counts:
         Scores(precision=0.6, recall=0.75, f1=0.6666666666666666)
         >>> counts.precision, counts.recall, counts.n_reference
         (array([0.  , 0.75,  nan]), array([0.  , 0.75,  nan]), array([0, 8, 0]))
-        >>> counts.deletions, counts.insertions, counts.error_rate     # (2 + 4) / 8
+        >>> counts.deletions, counts.insertions, counts.error_rate     # (2 + 4) / 8; the made-up cats count here
         (2, 4, 0.75)
+        >>> counts.class_error_rate, counts.macro_errors.error_rate    # (2 + 2) / 8, and none without a reference
+        (array([nan, 0.5, nan]), 0.5)
     """
 
     level: str
@@ -102,27 +131,27 @@ class Counts:
         """Share of the predictions that are right, per class: (classes,)."""
         if self.compatible == "sed_eval":
             known = self._tool_knows
-            return _ratio(self.true_positives, np.where(known, self.n_predicted, 0), empty=np.nan)
-        return self._in_our_policy(_ratio(self.true_positives, self.n_predicted, empty=0.0))
+            return ratio(self.true_positives, np.where(known, self.n_predicted, 0), empty=np.nan)
+        return self._in_our_policy(ratio(self.true_positives, self.n_predicted, empty=0.0))
 
     @property
     def recall(self) -> NDArray[np.float64]:
         """Share of the reference that was found, per class: (classes,)."""
         if self.compatible == "sed_eval":
-            return _ratio(self.true_positives, self.n_reference, empty=np.nan)
-        return self._in_our_policy(_ratio(self.true_positives, self.n_reference, empty=0.0))
+            return ratio(self.true_positives, self.n_reference, empty=np.nan)
+        return self._in_our_policy(ratio(self.true_positives, self.n_reference, empty=0.0))
 
     @property
     def f1(self) -> NDArray[np.float64]:
         """Harmonic mean of precision and recall, per class: (classes,)."""
         if self.compatible == "sed_eval":
-            return _harmonic_mean(self.precision, self.recall)
-        return self._in_our_policy(_ratio(2 * self.true_positives, self.n_predicted + self.n_reference, empty=0.0))
+            return harmonic_mean(self.precision, self.recall)
+        return self._in_our_policy(ratio(2 * self.true_positives, self.n_predicted + self.n_reference, empty=0.0))
 
     @property
     def macro(self) -> Scores:
         """The mean over classes, each class counting the same whether it is frequent or rare."""
-        return Scores(_mean_of_known(self.precision), _mean_of_known(self.recall), _mean_of_known(self.f1))
+        return Scores(mean_of_known(self.precision), mean_of_known(self.recall), mean_of_known(self.f1))
 
     @property
     def micro(self) -> Scores:
@@ -144,10 +173,56 @@ class Counts:
         return int(self.false_positives.sum()) - self.substitutions
 
     @property
+    def class_deletion_rate(self) -> NDArray[np.float64]:
+        """Misses per item of the reference, per class: (classes,)."""
+        return self._per_reference(self.false_negatives, self.n_reference)
+
+    @property
+    def class_insertion_rate(self) -> NDArray[np.float64]:
+        """False positives per item of the reference, per class: (classes,)."""
+        return self._per_reference(self.false_positives, self.n_reference)
+
+    @property
+    def class_error_rate(self) -> NDArray[np.float64]:
+        """Misses and false positives per item of the reference, per class: (classes,)."""
+        if self._divides_like_the_tool:
+            return self.class_deletion_rate + self.class_insertion_rate
+        return self._per_reference(self.false_negatives + self.false_positives, self.n_reference)
+
+    @property
+    def macro_errors(self) -> ErrorRates:
+        """The mean error rates over classes, those without a reference left out."""
+        return ErrorRates(
+            mean_of_known(self.class_error_rate),
+            mean_of_known(self.class_deletion_rate),
+            mean_of_known(self.class_insertion_rate),
+        )
+
+    @property
+    def micro_errors(self) -> ErrorRates:
+        """The error rates of all classes together, in which a substitution is one error instead of two."""
+        numbers = (self.deletions, self.insertions, self.substitutions)
+        whole = np.full(len(numbers), self.n_reference.sum())
+        deletion, insertion, substitution = self._per_reference(np.array(numbers), whole).tolist()
+        if self._divides_like_the_tool:
+            total = substitution + deletion + insertion
+        else:
+            total = float(self._per_reference(np.array([sum(numbers)]), whole[:1])[0])
+        return ErrorRates(total, deletion, insertion, substitution)
+
+    @property
     def error_rate(self) -> float:
-        """Substitutions, deletions and insertions per item of the reference; NaN when the reference is empty."""
-        errors = np.array([self.substitutions + self.deletions + self.insertions])
-        return float(_ratio(errors, np.array([self.n_reference.sum()]), empty=np.nan)[0])
+        """Substitutions, deletions and insertions per item of the reference, over all classes."""
+        return self.micro_errors.error_rate
+
+    @property
+    def _divides_like_the_tool(self) -> bool:
+        """Whether error rates are sed_eval's, which has none for clips."""
+        return self.compatible == "sed_eval" and self.level != "clip"
+
+    def _per_reference(self, part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Errors per item of the reference."""
+        return tool_ratio(part, whole) if self._divides_like_the_tool else ratio(part, whole, empty=np.nan)
 
     @property
     def _tool_knows(self) -> NDArray[np.bool_]:
@@ -157,20 +232,3 @@ class Counts:
     def _in_our_policy(self, figures: NDArray[np.float64]) -> NDArray[np.float64]:
         """NaN only where neither side has the class."""
         return np.where(self.n_reference + self.n_predicted > 0, figures, np.nan)
-
-
-def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
-    """part / whole, and `empty` where whole is 0."""
-    return np.divide(part, whole, out=np.full(len(part), empty), where=whole > 0)
-
-
-def _harmonic_mean(precision: NDArray[np.float64], recall: NDArray[np.float64]) -> NDArray[np.float64]:
-    """2PR / (P + R): NaN where one of them is, 0 where both are 0."""
-    total = precision + recall
-    return np.divide(2 * precision * recall, total, out=np.where(np.isnan(total), np.nan, 0.0), where=total > 0)
-
-
-def _mean_of_known(figures: NDArray[np.float64]) -> float:
-    """The mean of what is not NaN; NaN when nothing is known."""
-    known = figures[~np.isnan(figures)]
-    return float(known.mean()) if len(known) else float("nan")

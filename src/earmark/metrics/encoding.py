@@ -17,6 +17,7 @@ import numpy as np
 from earmark.checks import choice, known_labels, names
 from earmark.events import Event
 from earmark.metrics.event_table import EventTable, TagTable, one_form
+from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
 
 Value = TypeVar("Value")
 
@@ -70,8 +71,8 @@ class LeftOut:
 
 
 def event_tables(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
+    predicted: AnyEvents,
     *,
     classes: Sequence[str] | None = None,
     zero_length: str = "drop",
@@ -82,7 +83,8 @@ def event_tables(
 
     Args:
         reference: file name -> its events; a file without events has an empty list, and false alarms in it count.
-        predicted: file name -> its events.
+            Or the path of a table, columns or a data frame: see `events_by_file`.
+        predicted: the same of the predictions.
         classes: the classes in the wanted order; None takes all that occur in the files that count, sorted.
         zero_length: ``"drop"`` leaves out events that end where they begin ("in the clip, but never heard"), on both
             sides; ``"keep"`` counts them.
@@ -100,12 +102,17 @@ def event_tables(
         (('a.wav', 'b.wav'), ('dog',), 0, ('c.wav',))
     """
     choice("zero_length", zero_length, ["drop", "keep"])
+    reference, predicted = events_by_file("reference", reference), events_by_file("predicted", predicted)
     files = _numbered(reference)
     counted, ignored = _split(predicted, files)
-    labels = {event.label for side in (reference, counted) for events in side.values() for event in events}
+    sides = {"reference": reference, "predicted": counted}
+    labels = {
+        side: {name: {event.label for event in events} for name, events in by_file.items()}
+        for side, by_file in sides.items()
+    }
     names, number = _class_numbers(labels, classes)
     tables, n_dropped = [], []
-    for side, by_file in (("reference", reference), ("predicted", counted)):
+    for side, by_file in sides.items():
         try:
             table = _event_table(by_file, files, names, number)
         except ValueError as error:
@@ -119,12 +126,18 @@ def event_tables(
 
 
 def tag_tables(
-    reference_tags: Mapping[str, AbstractSet[str]],
-    predicted_tags: Mapping[str, AbstractSet[str]],
+    reference_tags: AnyTags,
+    predicted_tags: AnyTags,
     *,
     classes: Sequence[str] | None = None,
 ) -> tuple[TagTable, TagTable, LeftOut]:
     """Encode two tag lists over the files of the reference, as `event_tables` does with events.
+
+    Args:
+        reference_tags: file name -> the classes in it. Or the path of a table, columns or a data frame, of tags or of
+            events: see `tags_by_file`.
+        predicted_tags: the same of the predictions.
+        classes: the classes in the wanted order; None takes all that occur in the files that count, sorted.
 
     Raises:
         ValueError: a tag that is not in `classes`.
@@ -134,10 +147,11 @@ def tag_tables(
         >>> len(reference), len(predicted), left_out.n_unpredicted_files
         (1, 2, 1)
     """
+    reference_tags = tags_by_file("reference_tags", reference_tags)
+    predicted_tags = tags_by_file("predicted_tags", predicted_tags)
     files = _numbered(reference_tags)
     counted, ignored = _split(predicted_tags, files)
-    labels = {tag for side in (reference_tags, counted) for tags in side.values() for tag in tags}
-    names, number = _class_numbers(labels, classes)
+    names, number = _class_numbers({"reference_tags": reference_tags, "predicted_tags": counted}, classes)
     tables = []
     for by_file in (reference_tags, counted):
         # A set, because two spellings of one name are one.
@@ -185,13 +199,21 @@ def _n_missing(files: Mapping[str, int], by_file: Iterable[str]) -> int:
     return len(files) - len({one_form(name) for name in by_file})
 
 
-def _class_numbers(labels: AbstractSet[str], classes: Sequence[str] | None) -> tuple[tuple[str, ...], dict[str, int]]:
+def _class_numbers(
+    sides: Mapping[str, Mapping[str, AbstractSet[str]]], classes: Sequence[str] | None
+) -> tuple[tuple[str, ...], dict[str, int]]:
     """The class names in one unicode form, and for every label as it is written the number of its class."""
+    labels: set[str] = set()
+    for by_file in sides.values():
+        labels.update(*by_file.values())
     spellings = {label: one_form(label) for label in labels}
     if classes is None:
         in_order = tuple(sorted(set(spellings.values())))
     else:
         in_order = names("classes", [one_form(name) for name in names("classes", classes)])
-    known_labels(sorted(spellings.values()), in_order, where="classes")
+    if not set(spellings.values()) <= set(in_order):
+        for side, by_file in sides.items():
+            for name, found in by_file.items():
+                known_labels(sorted(spellings[label] for label in found), in_order, where=f"{side}: {name}")
     position = {name: index for index, name in enumerate(in_order)}
     return in_order, {label: position[name] for label, name in spellings.items()}

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 
 from earmark.checks import choice
 from earmark.events import Event
+from earmark.metrics.accuracies import SegmentCounts
 from earmark.metrics.clip import count_clips, tags_from_events
 from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import LeftOut, event_tables, tag_tables
 from earmark.metrics.event import DCASE_COLLARS, Collars, count_events
 from earmark.metrics.event_table import one_form
-from earmark.metrics.segment import SegmentCounts, count_segments
+from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
+from earmark.metrics.repeats import Repeats, count_repeats
+from earmark.metrics.segment import count_segments
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Evaluation:
         n_clips: clips of the reference tags.
         left_out: events that do not count.
         left_out_tags: tags that do not count.
+        repeats: among the events that count, those that come twice or overlap: of the reference, of the predictions.
         has_reference_tags: whether they were given; otherwise they are derived from the events that count.
         has_predicted_tags: the same of the predictions.
         has_durations: whether they were given; otherwise a file ends with its last event.
@@ -50,6 +54,7 @@ class Evaluation:
     n_clips: int
     left_out: LeftOut
     left_out_tags: LeftOut
+    repeats: tuple[Repeats, Repeats]
     has_reference_tags: bool
     has_predicted_tags: bool
     has_durations: bool
@@ -69,11 +74,11 @@ class Evaluation:
 
 
 def evaluate(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
+    predicted: AnyEvents,
     *,
-    reference_tags: Mapping[str, AbstractSet[str]] | None = None,
-    predicted_tags: Mapping[str, AbstractSet[str]] | None = None,
+    reference_tags: AnyTags | None = None,
+    predicted_tags: AnyTags | None = None,
     durations: Mapping[str, float] | None = None,
     classes: Sequence[str] | None = None,
     collars: Collars = DCASE_COLLARS,
@@ -84,9 +89,11 @@ def evaluate(
     """Compare predicted events with reference events, event by event, segment by segment and clip by clip.
 
     Args:
-        reference: file name -> its events; a file without events has an empty list.
+        reference: file name -> its events; a file without events has an empty list. Or the path of a table, columns or
+            a data frame: see `events_by_file`.
         predicted: file name -> its events; files that the reference does not have are ignored and reported.
-        reference_tags: file name -> the classes in it; None derives them from the reference events that count.
+        reference_tags: file name -> the classes in it, or in another form: see `tags_by_file`; None derives them from
+            the reference events that count.
         predicted_tags: file name -> the classes found in it; None derives them from the predicted events that count.
         durations: file name -> its length in seconds; None: a file ends with its last event.
         classes: the classes in the wanted order; None takes all that occur, sorted.
@@ -109,6 +116,11 @@ def evaluate(
         collars = replace(collars, tolerance_seconds=0.0)
     if zero_length is None:
         zero_length = "drop" if compatible is None else "keep"
+    reference, predicted = events_by_file("reference", reference), events_by_file("predicted", predicted)
+    if reference_tags is not None:
+        reference_tags = tags_by_file("reference_tags", reference_tags)
+    if predicted_tags is not None:
+        predicted_tags = tags_by_file("predicted_tags", predicted_tags)
     if classes is None:
         classes = _all_labels(reference, predicted, reference_tags, predicted_tags)
     true_events, found_events, left_out = event_tables(reference, predicted, classes=classes, zero_length=zero_length)
@@ -129,6 +141,7 @@ def evaluate(
         n_clips=len(tags[0].files),
         left_out=left_out,
         left_out_tags=tags[2],
+        repeats=(count_repeats(true_events), count_repeats(found_events)),
         has_reference_tags=reference_tags is not None,
         has_predicted_tags=predicted_tags is not None,
         has_durations=durations is not None,

@@ -5,17 +5,17 @@ Every event is paired with one prediction at most, and as many pairs are made as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice, number
-from earmark.events import Event
 from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds
+from earmark.metrics.inputs import AnyEvents
 from earmark.metrics.matching import maximum_matching
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows of the reference, rows of the predictions; both (pairs,)
@@ -60,9 +60,26 @@ class Collars:
 DCASE_COLLARS = Collars()  # 200 ms, and 20 % of the length for offsets
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What became of every event.
+
+    Args:
+        found: rows of the reference that have a partner.
+        missed: rows of the reference that have none.
+        wrong: rows of the predictions that have none.
+        substituted: those of `missed` for which a wrong prediction of another class stands.
+    """
+
+    found: NDArray[np.int64]
+    missed: NDArray[np.int64]
+    wrong: NDArray[np.int64]
+    substituted: NDArray[np.int64]
+
+
 def event_counts(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
+    predicted: AnyEvents,
     *,
     classes: Sequence[str] | None = None,
     onset_collar_seconds: float = 0.2,
@@ -75,7 +92,8 @@ def event_counts(
     """Count which reference events were found and which predictions are right.
 
     Args:
-        reference: file name -> its events; a file without events has an empty list.
+        reference: file name -> its events; a file without events has an empty list. Or the path of a table, columns or
+            a data frame: see `events_by_file`.
         predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
         classes: the classes in the wanted order; None takes all that occur, sorted.
         onset_collar_seconds: see `Collars`.
@@ -90,6 +108,7 @@ def event_counts(
         ValueError: a label not in `classes`, impossible times, or an unknown option.
 
     Example:
+        >>> from earmark.events import Event
         >>> reference = {"a.wav": [Event(1.0, 2.0, "dog"), Event(4.0, 9.0, "cat")]}
         >>> predicted = {"a.wav": [Event(1.2, 2.1, "dog"), Event(4.0, 8.0, "cat"), Event(6.0, 7.0, "dog")]}
         >>> counts = event_counts(reference, predicted)
@@ -118,29 +137,45 @@ def count_events(
     by time, or for sed_eval as they stand in the list.
 
     Example:
+        >>> from earmark.events import Event
         >>> reference, predicted, _ = event_tables({"a.wav": [Event(0, 1, "dog")]}, {"a.wav": [Event(0, 1, "cat")]})
         >>> counts = count_events(reference, predicted)     # cat for dog: one of each, and one substitution
         >>> counts.classes, counts.false_positives, counts.false_negatives, counts.substitutions
         (('cat', 'dog'), array([1, 0]), array([0, 1]), 1)
     """
-    check_same_grid(reference, predicted)
-    in_list_order = compatible == "sed_eval"
-    found, right = match_events(reference, predicted, collars=collars, in_list_order=in_list_order)
+    decisions = decide_events(reference, predicted, collars=collars, compatible=compatible)
     n_classes = len(reference.classes)
-    hits = np.bincount(reference.class_index[found], minlength=n_classes)
-    is_missed, is_wrong = np.full(len(reference), True), np.full(len(predicted), True)
-    is_missed[found], is_wrong[right] = False, False
-    missed, wrong = np.flatnonzero(is_missed), np.flatnonzero(is_wrong)
-    substitutions = _n_substitutions(reference.rows(is_missed), predicted.rows(is_wrong), collars, in_list_order)
     return Counts(
         "event",
         reference.classes,
-        hits,
-        np.bincount(predicted.class_index[wrong], minlength=n_classes),
-        np.bincount(reference.class_index[missed], minlength=n_classes),
-        substitutions,
+        np.bincount(reference.class_index[decisions.found], minlength=n_classes),
+        np.bincount(predicted.class_index[decisions.wrong], minlength=n_classes),
+        np.bincount(reference.class_index[decisions.missed], minlength=n_classes),
+        len(decisions.substituted),
         compatible,
     )
+
+
+def decide_events(
+    reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS, compatible: str | None = None
+) -> Decisions:
+    """Return which events `count_events` counts as what.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> dogs = [Event(0, 1, "dog"), Event(5, 6, "dog")], [Event(5.1, 6.1, "dog"), Event(8, 9, "dog")]
+        >>> reference, predicted, _ = event_tables({"a.wav": dogs[0]}, {"a.wav": dogs[1]})
+        >>> decide_events(reference, predicted)
+        Decisions(found=array([1]), missed=array([0]), wrong=array([1]), substituted=array([], dtype=int64))
+    """
+    check_same_grid(reference, predicted)
+    in_list_order = compatible == "sed_eval"
+    found, right = match_events(reference, predicted, collars=collars, in_list_order=in_list_order)
+    is_missed, is_wrong = np.full(len(reference), True), np.full(len(predicted), True)
+    is_missed[found], is_wrong[right] = False, False
+    missed = np.flatnonzero(is_missed)
+    substituted = _substituted(reference.rows(is_missed), predicted.rows(is_wrong), collars, in_list_order)
+    return Decisions(found, missed, np.flatnonzero(is_wrong), missed[substituted])
 
 
 def match_events(
@@ -156,6 +191,7 @@ def match_events(
             otherwise the one that visiting by time gives, whatever the order of the rows.
 
     Example:
+        >>> from earmark.events import Event
         >>> dogs = [Event(0, 1, "dog"), Event(5, 6, "dog")], [Event(5.1, 6.1, "dog"), Event(8, 9, "dog")]
         >>> reference, predicted, _ = event_tables({"a.wav": dogs[0]}, {"a.wav": dogs[1]})
         >>> match_events(reference, predicted)     # the second of the reference is the first of the predictions
@@ -179,8 +215,8 @@ def match_events(
     )
 
 
-def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> int:
-    """How many misses have a false positive of another class within the collars: first come, first served."""
+def _substituted(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> NDArray[np.int64]:
+    """Rows of misses that have a false positive of another class within the collars: first come, first served."""
     rows, columns = within_collars(missed, wrong, missed.file_index, wrong.file_index, collars)
     used_rows: set[int] = set()
     used_columns: set[int] = set()
@@ -188,7 +224,7 @@ def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in
         if row not in used_rows and column not in used_columns:
             used_rows.add(row)
             used_columns.add(column)
-    return len(used_rows)
+    return np.array(sorted(used_rows), dtype=np.int64)
 
 
 def _visited(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from earmark.metrics.accuracies import SegmentCounts
 from earmark.metrics.cautions import cautions
 from earmark.metrics.counts import Counts, Scores
 from earmark.metrics.evaluation import Evaluation
@@ -11,6 +12,8 @@ from earmark.metrics.evaluation import Evaluation
 Json = dict[str, object]
 FIGURES = ("f1", "precision", "recall")
 COUNTED = ("true_positives", "false_positives", "false_negatives")
+ERRORS = ("error_rate", "deletion_rate", "insertion_rate")
+ACCURACIES = ("accuracy", "balanced_accuracy", "sensitivity", "specificity")
 
 
 def score_rows(evaluation: Evaluation) -> list[list[str]]:
@@ -35,6 +38,38 @@ def score_rows(evaluation: Evaluation) -> list[list[str]]:
         [name, *(_figure(getattr(level[row], figure)) for level in scores for figure in FIGURES)]
         for row, name in enumerate(names)
     ]
+
+
+def error_rows(evaluation: Evaluation) -> list[list[str]]:
+    """Return macro mean, micro mean, then every class: name, and error rates and accuracies.
+
+    The columns are the error rate of events; error rate, accuracy, balanced accuracy and specificity of segments; and
+    the error rate of clips.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> from earmark.metrics.evaluation import evaluate
+        >>> events = {"a.wav": [Event(1.0, 2.0, "dog"), Event(1.5, 3.0, "cat")]}
+        >>> for row in error_rows(evaluate(events, {"a.wav": events["a.wav"][:1]})):
+        ...     print(*row)
+        macro mean 0.500 0.500 0.667 0.750 1.000 0.500
+        micro mean 0.500 0.667 0.667 0.667 1.000 0.500
+        cat 1.000 1.000 0.333 0.500 1.000 1.000
+        dog 0.000 0.000 1.000 1.000 1.000 0.000
+    """
+    segment = evaluation.segment
+    columns = []
+    for counts in evaluation.levels:
+        columns.append([counts.macro_errors.error_rate, counts.error_rate, *counts.class_error_rate.tolist()])
+        if counts is segment:
+            means = (segment.macro_accuracies, segment.micro_accuracies)
+            columns += [
+                [*(getattr(mean, name) for mean in means), *getattr(segment, name).tolist()]
+                for name in ACCURACIES
+                if name != "sensitivity"  # recall, which stands among the scores
+            ]
+    names = ["macro mean", "micro mean", *evaluation.event.classes]
+    return [[name, *map(_figure, figures)] for name, *figures in zip(names, *columns, strict=True)]
 
 
 def count_rows(evaluation: Evaluation) -> list[list[str]]:
@@ -80,7 +115,10 @@ def settings_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
         )
     ]
     if evaluation.compatible is None:
-        policy = "a class that one side lacks counts 0 in the means; a class that both sides lack is left out"
+        policy = (
+            "a class that one side lacks counts 0 in the means, but has no error rate without a reference; a class "
+            "that both sides lack is left out"
+        )
     else:
         policy = (
             f"as {evaluation.compatible} has them: undefined figures are left out of the means, so a class that "
@@ -96,6 +134,7 @@ def settings_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
         ("segment", f"{segment.segment_seconds:g} s, {segment.n_segments:,} segments in all; {end}"),
         ("clip", f"{evaluation.n_clips:,} clips; {', '.join(tags)}"),
         ("means", policy),
+        ("errors", "; ".join(map(_errors, evaluation.levels))),
     ]
 
 
@@ -107,7 +146,8 @@ def as_json(evaluation: Evaluation) -> Json:
         >>> from earmark.metrics.evaluation import evaluate
         >>> result = as_json(evaluate({"a.wav": [Event(1.0, 2.0, "dog")]}, {"a.wav": [Event(1.0, 2.0, "dog")]}))
         >>> result["policy"], result["event"]["macro"]
-        ('earmark', {'f1': 1.0, 'precision': 1.0, 'recall': 1.0})
+        ('earmark', {'f1': 1.0, 'precision': 1.0, 'recall': 1.0,
+                     'error_rate': 0.0, 'deletion_rate': 0.0, 'insertion_rate': 0.0})
     """
     left_out, tags, collars = evaluation.left_out, evaluation.left_out_tags, evaluation.collars
     segment = evaluation.segment
@@ -144,6 +184,8 @@ def as_json(evaluation: Evaluation) -> Json:
             "n_dropped_reference": left_out.n_zero_length_reference,
             "n_dropped_predicted": left_out.n_zero_length_predicted,
         },
+        "duplicates": _of_both_sides(evaluation, "n_duplicates"),
+        "overlapping": _of_both_sides(evaluation, "n_overlapping"),
         "cautions": cautions(evaluation),
         **levels,
     }
@@ -151,13 +193,25 @@ def as_json(evaluation: Evaluation) -> Json:
 
 def _level_json(counts: Counts) -> Json:
     """One level."""
+    figures: dict[str, list[float]] = {name: getattr(counts, name).tolist() for name in FIGURES}
+    figures |= {name: getattr(counts, f"class_{name}").tolist() for name in ERRORS}
+    macro, micro = ({name: getattr(mean, name) for name in FIGURES} for mean in (counts.macro, counts.micro))
+    macro |= {name: getattr(counts.macro_errors, name) for name in ERRORS}
+    micro |= {name: getattr(counts.micro_errors, name) for name in (*ERRORS, "substitution_rate")}
+    if isinstance(counts, SegmentCounts):
+        figures |= {name: getattr(counts, name).tolist() for name in ACCURACIES}
+        macro |= {name: getattr(counts.macro_accuracies, name) for name in ACCURACIES}
+        micro |= {name: getattr(counts.micro_accuracies, name) for name in ACCURACIES}
     classes = {
-        label: {**_scores_json(scores), **{name: int(getattr(counts, name)[index]) for name in COUNTED}}
-        for index, (label, scores) in enumerate(zip(counts.classes, _per_class(counts), strict=True))
+        label: {
+            **{name: _or_none(values[index]) for name, values in figures.items()},
+            **{name: int(getattr(counts, name)[index]) for name in COUNTED},
+        }
+        for index, label in enumerate(counts.classes)
     }
     return {
-        "macro": _scores_json(counts.macro),
-        "micro": _scores_json(counts.micro),
+        "macro": {name: _or_none(value) for name, value in macro.items()},
+        "micro": {name: _or_none(value) for name, value in micro.items()},
         "error_rate": _or_none(counts.error_rate),
         "substitutions": counts.substitutions,
         "deletions": counts.deletions,
@@ -167,15 +221,25 @@ def _level_json(counts: Counts) -> Json:
     }
 
 
+def _of_both_sides(evaluation: Evaluation, name: str) -> Json:
+    """One number of the events that come twice or overlap, for each side."""
+    return {
+        side: getattr(found, name) for side, found in zip(("reference", "predicted"), evaluation.repeats, strict=True)
+    }
+
+
 def _per_class(counts: Counts) -> list[Scores]:
     """The scores of every class."""
     figures = (counts.precision.tolist(), counts.recall.tolist(), counts.f1.tolist())
     return [Scores(*of_class) for of_class in zip(*figures, strict=True)]
 
 
-def _scores_json(scores: Scores) -> Json:
-    """Scores by name, F1 first."""
-    return {figure: _or_none(getattr(scores, figure)) for figure in FIGURES}
+def _errors(counts: Counts) -> str:
+    """event 2 S + 3 D + 1 I of 60."""
+    return (
+        f"{counts.level} {counts.substitutions:,} S + {counts.deletions:,} D + {counts.insertions:,} I"
+        f" of {counts.n_reference.sum():,}"
+    )
 
 
 def _or_none(value: float) -> float | None:
@@ -184,8 +248,8 @@ def _or_none(value: float) -> float | None:
 
 
 def _figure(value: float) -> str:
-    """Three decimals, or a dash."""
-    return "-" if math.isnan(value) else f"{value:.3f}"
+    """Three decimals, or a dash; sed_eval's error rates without a reference are astronomical."""
+    return "-" if math.isnan(value) else f"{value:.3f}" if value < 1e5 else f"{value:.0e}"
 
 
 def _seconds(value: float) -> str:

@@ -9,33 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice, number
-from earmark.events import Event
-from earmark.metrics.counts import COMPATIBLE, Counts
+from earmark.metrics.accuracies import SegmentCounts
+from earmark.metrics.counts import COMPATIBLE
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds, one_form
+from earmark.metrics.inputs import AnyEvents
 
 LATE_NANOSECONDS = 1_000_000  # tables round to milliseconds: an event ends after its file when it is later by more
 SLACK_NANOSECONDS = 500  # an event that reaches less than this into a segment is not in it: float32 is no better
-
-
-@dataclass(frozen=True, eq=False)
-class SegmentCounts(Counts):
-    """Counts of segments.
-
-    Args:
-        segment_seconds: the length of one segment.
-        n_segments: how many there are in all files together; each is one yes or no per class.
-        n_late_events: events of both sides that end after the duration given for their file.
-    """
-
-    segment_seconds: float = 1.0
-    n_segments: int = 0
-    n_late_events: int = 0
-
-    @property
-    def true_negatives(self) -> NDArray[np.int64]:
-        """Segments that neither side has, per class: (classes,)."""
-        return self.n_segments - self.true_positives - self.false_positives - self.false_negatives
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +30,42 @@ class _Runs:
     stop: NDArray[np.int64]
     group_length: int
 
+    @property
+    def cell(self) -> NDArray[np.int64]:
+        """File and class of each run, as the tables number them: (runs,)."""
+        return self.start // self.group_length
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentDecisions:
+    """How many segments were decided how, before they are added up.
+
+    Args:
+        reference_cell: (runs,) file and class of each run of reference segments, as `TagTable.cell` numbers them.
+        n_reference: (runs,) its segments.
+        n_found: (runs,) those of them that the predictions have too.
+        predicted_cell: (predicted runs,).
+        n_predicted: (predicted runs,).
+        stretch_file: (stretches,) the file of each stretch of time in which nothing begins or ends.
+        n_shared: (stretches,) in its segments, the classes of the side that has fewer.
+        n_segments: (files,) all segments of a file.
+        n_late_events: events of both sides that end after the duration given for their file.
+    """
+
+    reference_cell: NDArray[np.int64]
+    n_reference: NDArray[np.int64]
+    n_found: NDArray[np.int64]
+    predicted_cell: NDArray[np.int64]
+    n_predicted: NDArray[np.int64]
+    stretch_file: NDArray[np.int64]
+    n_shared: NDArray[np.int64]
+    n_segments: NDArray[np.int64]
+    n_late_events: int
+
 
 def segment_counts(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
+    predicted: AnyEvents,
     *,
     classes: Sequence[str] | None = None,
     segment_seconds: float = 1.0,
@@ -63,7 +76,8 @@ def segment_counts(
     """Count the segments in which reference and predictions agree; an event fills every segment it reaches into.
 
     Args:
-        reference: file name -> its events; a file without events has an empty list.
+        reference: file name -> its events; a file without events has an empty list. Or the path of a table, columns or
+            a data frame: see `events_by_file`.
         predicted: file name -> its events; files that the reference does not have are ignored, with a warning.
         classes: the classes in the wanted order; None takes all that occur, sorted.
         segment_seconds: length of a segment.
@@ -79,6 +93,7 @@ def segment_counts(
         ValueError: a label not in `classes`, impossible times, a file without duration, or an unknown option.
 
     Example:
+        >>> from earmark.events import Event
         >>> counts = segment_counts({"a.wav": [Event(0.5, 2.5, "dog")]}, {"a.wav": [Event(1.0, 3.5, "dog")]})
         >>> counts.true_positives, counts.false_positives, counts.false_negatives        # 0-3 against 1-4
         (array([2]), array([1]), array([1]))
@@ -106,6 +121,49 @@ def count_segments(
 
     A segment in which classes were missed and others made up has as many substitutions as the fewer of the two.
     """
+    decided = decide_segments(
+        reference, predicted, segment_seconds=segment_seconds, durations=durations, compatible=compatible
+    )
+    n_classes = len(reference.classes)
+    hits, n_true, n_predicted = (
+        added_up(cell % max(1, n_classes), n_segments, n_classes)
+        for cell, n_segments in (
+            (decided.reference_cell, decided.n_found),
+            (decided.reference_cell, decided.n_reference),
+            (decided.predicted_cell, decided.n_predicted),
+        )
+    )
+    return SegmentCounts(
+        "segment",
+        reference.classes,
+        hits,
+        n_predicted - hits,
+        n_true - hits,
+        int(decided.n_shared.sum() - hits.sum()),
+        compatible,
+        segment_seconds,
+        int(decided.n_segments.sum()),
+        decided.n_late_events,
+    )
+
+
+def decide_segments(
+    reference: EventTable,
+    predicted: EventTable,
+    *,
+    segment_seconds: float = 1.0,
+    durations: Mapping[str, float] | None = None,
+    compatible: str | None = None,
+) -> SegmentDecisions:
+    """Return the runs of segments that `count_segments` adds up by class; files or cells can be added up as well.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> reference, predicted, _ = event_tables({"a.wav": [Event(0, 3, "dog")]}, {"a.wav": [Event(2, 5, "dog")]})
+        >>> decided = decide_segments(reference, predicted)
+        >>> decided.n_reference, decided.n_found, decided.n_predicted, decided.n_segments
+        (array([3]), array([1]), array([3]), array([5]))
+    """
     check_same_grid(reference, predicted)
     number("segment_seconds", segment_seconds, at_least=1e-3, hint="in seconds, for instance 1.0")
     in_floating_point = compatible == "sed_eval"
@@ -131,22 +189,27 @@ def count_segments(
     true_runs, predicted_runs = (
         _merged(side.cell, span, group_length) for side, span in zip(sides, spans, strict=True)
     )
-    n_classes = len(reference.classes)
-    n_true, n_predicted = (_per_class(runs, runs.stop - runs.start, n_classes) for runs in (true_runs, predicted_runs))
-    hits = _per_class(true_runs, _covered(true_runs, predicted_runs), n_classes)
-    substitutions = _smaller_side(true_runs, predicted_runs, n_classes) - int(hits.sum())
-    return SegmentCounts(
-        "segment",
-        reference.classes,
-        hits,
-        n_predicted - hits,
-        n_true - hits,
-        substitutions,
-        compatible,
-        segment_seconds,
-        int(lengths.sum()),
+    return SegmentDecisions(
+        true_runs.cell,
+        true_runs.stop - true_runs.start,
+        _covered(true_runs, predicted_runs),
+        predicted_runs.cell,
+        predicted_runs.stop - predicted_runs.start,
+        *_smaller_side(true_runs, predicted_runs, len(reference.classes)),
+        lengths,
         n_late_events,
     )
+
+
+def added_up(index: NDArray[np.int64], values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Add up the values of every index from 0 to n - 1: (rows,), (rows,) -> (n,).
+
+    Example:
+        >>> added_up(np.array([0, 2, 0]), np.array([5, 6, 7]), 3)
+        array([12,  0,  6])
+    """
+    # bincount adds in double precision, which is exact up to 2^53 segments.
+    return np.bincount(index, weights=values, minlength=n).astype(np.int64)
 
 
 def _segments_of(
@@ -201,13 +264,6 @@ def _merged(cell: NDArray[np.int64], span: tuple[NDArray[np.int64], NDArray[np.i
     return _Runs(start[is_first], stop[is_last], group_length)
 
 
-def _per_class(runs: _Runs, n_segments: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
-    """Segments added up by class: (runs,) -> (classes,)."""
-    class_index = runs.start // runs.group_length % max(1, n_classes)
-    # bincount adds in double precision, which is exact up to 2^53 segments.
-    return np.bincount(class_index, weights=n_segments, minlength=n_classes).astype(np.int64)
-
-
 def _covered(runs: _Runs, others: _Runs) -> NDArray[np.int64]:
     """How many segments of each run lie in the other runs: (runs,)."""
     before = np.append(0, np.cumsum(others.stop - others.start))  # segments in all runs before the nth
@@ -220,8 +276,10 @@ def _covered(runs: _Runs, others: _Runs) -> NDArray[np.int64]:
     return n_up_to(runs.stop) - n_up_to(runs.start)
 
 
-def _smaller_side(true_runs: _Runs, predicted_runs: _Runs, n_classes: int) -> int:
-    """In every segment, the classes of the side that has fewer; added up over all segments of all files."""
+def _smaller_side(
+    true_runs: _Runs, predicted_runs: _Runs, n_classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The file of every stretch of time, and in its segments the classes of the side that has fewer, added up."""
     edges = []
     for runs in (true_runs, predicted_runs):
         cell, inside = np.divmod(runs.start, runs.group_length)
@@ -229,7 +287,8 @@ def _smaller_side(true_runs: _Runs, predicted_runs: _Runs, n_classes: int) -> in
         edges += [start, start + (runs.stop - runs.start)]
     edge = np.concatenate(edges)
     order = np.argsort(edge)
-    lengths = np.diff(edge[order])
+    edge = edge[order]
+    lengths = np.diff(edge)  # also from one file to the next, where neither side has a class
     steps = np.repeat([[1, -1, 0, 0], [0, 0, 1, -1]], [len(part) for part in edges], axis=1)  # (2 sides, edges)
     n_true, n_predicted = (np.cumsum(side[order])[:-1] for side in steps)
-    return int((np.minimum(n_true, n_predicted) * lengths).sum())
+    return edge[:-1] // true_runs.group_length, np.minimum(n_true, n_predicted) * lengths
