@@ -18,6 +18,12 @@ from earmark.metrics.curves.median import median_filtered
 from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2, Psds, Roc, Scenario, psds
 from earmark.metrics.curves.scored_clips import ScoredClips, scored_clips
 from earmark.metrics.curves.scores import ScoreTable, score_table
+from earmark.metrics.curves.uncertainty import (
+    CurveComparison,
+    CurveUncertainty,
+    compare_curves,
+    curve_uncertainty,
+)
 
 __all__ = [
     "SCENARIO_1",
@@ -25,6 +31,8 @@ __all__ = [
     "BestPoint",
     "Criteria",
     "Curve",
+    "CurveComparison",
+    "CurveUncertainty",
     "Curves",
     "Psds",
     "Roc",
@@ -33,6 +41,8 @@ __all__ = [
     "ScoredClips",
     "clip_curves",
     "collar_curves",
+    "compare_curves",
+    "curve_uncertainty",
     "intersection_curves",
     "median_filtered",
     "psds",

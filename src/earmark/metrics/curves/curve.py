@@ -102,12 +102,16 @@ class Curve:
 
         .. math:: AP = \sum_k (R_k - R_{k-1}) P_k
 
-        R_1 < R_2 < ... are the different recalls of the curve and P_k the best precision at recall R_k.
+        R_1 < R_2 < ... are the different recalls of the curve and P_k the best precision at recall R_k. Of events
+        recall can fall again when the threshold does (two detections become one); P_k is then the best precision at
+        recall R_k or more.
         """
         if self.n_reference == 0:
             return float("nan")
-        best = np.full(int(self.true_positives.max()) + 1, -1.0)
+        best = np.full(int(self.true_positives.max()) + 1, -1.0)  # precision at so many hits
         np.maximum.at(best, self.true_positives, self.precision)
+        if self.n_negatives is None:
+            best = np.maximum.accumulate(best[::-1])[::-1]
         reached = np.flatnonzero(best >= 0)
         return float((best[reached[1:]] * np.diff(reached)).sum() / self.n_reference)
 

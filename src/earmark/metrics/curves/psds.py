@@ -127,9 +127,10 @@ def psds(clips: ScoredClips, *, scenario: Scenario = SCENARIO_1, use_numba: bool
     if seconds <= 0:
         raise ValueError("clips must have a length, got 0 s in all - are durations missing?")
     unit = SECONDS_PER_UNIT[scenario.unit_of_time]
-    above = _irrelevant_scores(clips, scenario.max_rate * seconds / unit)
+    all_once = np.ones((1, len(clips.scores.files)), dtype=np.int64)
+    above = surely_over(clips, all_once, np.array([scenario.max_rate * seconds / unit]))
     changes, crossing = intersection_changes(clips, criteria=scenario.criteria, above=above, use_numba=use_numba)
-    class_seconds = _class_seconds(clips)
+    class_seconds = clips.reference_seconds_by_file.sum(axis=0)
     rocs = {}
     for index, label in enumerate(clips.scores.classes):
         if clips.n_reference[index] > 0:
@@ -194,36 +195,45 @@ def area(roc: Roc, max_rate: float) -> float:
     return float((roc.hit_rate * np.diff(np.append(roc.rate, max_rate))).sum() / max_rate)
 
 
-def _irrelevant_scores(clips: ScoredClips, max_false_alarms: float) -> NDArray[np.float64]:
-    """Per class, a score at which the curve has surely ended: (classes,).
+def surely_over(
+    clips: ScoredClips, weights: NDArray[np.int64], max_false_alarms: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return per class a score at which the curve of every resample has ended, -inf where there is none: (classes,).
 
     In a clip without the class whatever is found is a false alarm, and there is at least one as soon as the threshold
     falls to the clip's highest score. When there are too many such clips, nothing below matters any more: of most
     detectors that spares nearly all the work.
+
+    Args:
+        clips: scores and reference.
+        weights: (resamples, files) how often each clip counts.
+        max_false_alarms: (resamples,) so many still count.
+
+    Example:
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
+        >>> scores = score_table({"a": [[0.9]], "b": [[0.2]], "c": [[0.4]]}, classes=["dog"], hop_seconds=1.0)
+        >>> clips = scored_clips(scores, {"a": [], "b": [], "c": []})
+        >>> surely_over(clips, np.array([[1, 1, 1]]), np.array([1.5]))     # at 0.4 there are two
+        array([0.4])
     """
     scores, reference = clips.scores, clips.reference
-    has_frames = np.flatnonzero(scores.n_frames > 0)
-    limit = int(np.floor(max_false_alarms))  # so many false alarms still count
     above = np.full(len(scores.classes), -np.inf)
-    if len(has_frames) <= limit:
+    has_frames = np.flatnonzero(scores.n_frames > 0)
+    if len(has_frames) == 0:
         return above
     highest = np.maximum.reduceat(scores.values, scores.first_frame[has_frames], axis=1)  # (classes, clips)
     holds = np.zeros((len(scores.classes), len(scores.files)), dtype=bool)
     holds[reference.class_index, reference.file_index] = True
     for index in range(len(above)):
-        of_others = highest[index][~holds[index][has_frames]]
-        if len(of_others) > limit:
-            above[index] = -np.partition(-of_others, limit)[limit]
+        lacks = ~holds[index][has_frames]
+        order = np.argsort(-highest[index][lacks])
+        n_wrong = np.cumsum(weights[:, has_frames[lacks][order]], axis=1)  # (resamples, clips)
+        # How many clips it takes in the resample that takes the most.
+        n_clips = int((n_wrong <= max_false_alarms[:, None]).sum(axis=1).max())
+        if n_clips < len(order):
+            above[index] = highest[index][lacks][order[n_clips]]
     return above
-
-
-def _class_seconds(clips: ScoredClips) -> NDArray[np.float64]:
-    """How long all reference events of a class are together: (classes,)."""
-    reference = clips.reference
-    length = reference.offset_seconds - reference.onset_seconds
-    seconds = np.zeros(len(clips.scores.classes))
-    np.add.at(seconds, reference.class_index, length)
-    return seconds
 
 
 def _rates(

@@ -53,6 +53,14 @@ class ScoredClips:
         shape = len(self.reference.files), len(self.reference.classes)
         return np.bincount(self.reference.cell, minlength=shape[0] * shape[1]).reshape(shape)
 
+    @property
+    def reference_seconds_by_file(self) -> NDArray[np.float64]:
+        """How long the reference events of each class are together in each clip: (files, classes)."""
+        seconds = np.zeros((len(self.reference.files), len(self.reference.classes)))
+        length = self.reference.offset_seconds - self.reference.onset_seconds
+        np.add.at(seconds, (self.reference.file_index, self.reference.class_index), length)
+        return seconds
+
 
 def scored_clips(
     scores: ScoreTable, reference: Mapping[str, Sequence[Event]], *, durations: Mapping[str, float] | None = None
@@ -112,9 +120,7 @@ def _without_overlaps(table: EventTable) -> EventTable:
     begins = np.append(True, onset[1:] > so_far[:-1])[: len(table)]
     begins |= np.append(True, table.cell[1:] != table.cell[:-1])[: len(table)]
     first = np.flatnonzero(begins)
-    last = np.append(first[1:], len(table)) - 1
     latest = np.maximum.reduceat(table.offset_seconds, first) if len(first) else table.offset_seconds
-    assert len(first) == len(last)
     return EventTable(
         table.files,
         table.classes,
