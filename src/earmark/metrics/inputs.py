@@ -39,6 +39,7 @@ class DataFrame(Protocol):
 AnyEvents = Mapping[str, Iterable[object]] | Sequence[Iterable[object]] | DataFrame | str | Path
 AnyTags = AnyEvents
 Columns = dict[str, list[object]]
+_EVENTS = frozenset({Event})
 
 
 def events_by_file(name: str, events: AnyEvents) -> Mapping[str, Sequence[Event]]:
@@ -210,8 +211,8 @@ def _events_of_file(name: str, file: str, found: Iterable[object]) -> Sequence[E
     """The events of one file of a mapping."""
     if not isinstance(file, str):
         raise ValueError(f"{name}: file names must be text, got {file!r}")
-    if isinstance(found, list | tuple) and set(map(type, found)) <= {Event}:
-        return cast("Sequence[Event]", found)
+    if isinstance(found, list | tuple) and _EVENTS.issuperset(map(type, found)):
+        return found
     if isinstance(found, str) or not isinstance(found, Iterable):
         raise ValueError(f"{name}: {file}: the events must be a list, got {found!r:.80}")
     events = []
