@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -27,6 +28,10 @@ def counts_of(
 ) -> Counts:
     classes = tuple(f"class {number}" for number in range(len(tp)))
     return Counts(level, classes, np.array(tp), np.array(fp), np.array(fn), substitutions, compatible)
+
+
+def as_float(figure: Fraction | None) -> float:
+    return math.nan if figure is None else float(figure)
 
 
 # Laws
@@ -66,12 +71,10 @@ def test_error_rates_are_those_of_the_slow_second_implementation(rng: np.random.
         counts = counts_of(tp=tp, fp=fp, fn=fn)
         expected = [metrics_slow.error_rates(triple) for triple in zip(tp, fp, fn, strict=True)]
         for place, name in enumerate(RATES):
-            column = [np.nan if rates[place] is None else float(rates[place]) for rates in expected]
-            np.testing.assert_allclose(getattr(counts, f"class_{name}"), column, rtol=1e-15)
-            mean = metrics_slow.mean(rates[place] for rates in expected)
-            np.testing.assert_allclose(
-                getattr(counts.macro_errors, name), np.nan if mean is None else float(mean), rtol=1e-14
-            )
+            column = [rates[place] for rates in expected]
+            np.testing.assert_allclose(getattr(counts, f"class_{name}"), [*map(as_float, column)], rtol=1e-15)
+            mean = as_float(metrics_slow.mean(column))
+            np.testing.assert_allclose(getattr(counts.macro_errors, name), mean, rtol=1e-14)
 
 
 @pytest.mark.parametrize("compatible", [None, "sed_eval"])
@@ -144,7 +147,8 @@ def test_error_rates_per_class_and_their_mean() -> None:
     micro = counts.micro_errors
     assert micro.error_rate == pytest.approx(8 / 9)  # 2 + 1 + 5 of 9
     assert micro.substitution_rate == pytest.approx(2 / 9)
-    assert (micro.deletion_rate, micro.insertion_rate) == (pytest.approx(1 / 9), pytest.approx(5 / 9))
+    assert micro.deletion_rate == pytest.approx(1 / 9)
+    assert micro.insertion_rate == pytest.approx(5 / 9)
 
 
 def test_compatible_error_rates_are_sed_evals_own_to_the_last_digit() -> None:

@@ -177,8 +177,7 @@ def _events_of_rows(name: str, columns: Columns) -> dict[str, list[Event]]:
                 without_events[filename] = row
             else:
                 times = (_number("onset", onset), _number("offset", offset))
-                probability = None if _is_missing(score) else _number("score", score)
-                in_file.append(Event(*times, clean_label(_text("event_label", label)), probability))
+                in_file.append(Event(*times, clean_label(_text("event_label", label)), _probability(score)))
         except ValueError as reason:
             raise _in_row(name, row, reason) from None
     for filename, row in without_events.items():
@@ -255,6 +254,14 @@ def _number(column: str, value: object) -> float:
     if _is_missing(value):
         raise ValueError(f"{column} must be a number, got {value!r} - is the cell empty?")
     return float(number(column, cast("float", value), hint="is it text?" if isinstance(value, str) else ""))
+
+
+def _probability(value: object) -> float | None:
+    """The score of an event."""
+    if _is_missing(value):
+        return None
+    hint = "a probability; is it a logit or a percentage?"
+    return float(number("score", cast("float", value), at_least=0, at_most=1, hint=hint))
 
 
 def _text(column: str, value: object) -> str:
