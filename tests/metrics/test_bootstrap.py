@@ -81,8 +81,9 @@ def test_added_up_by_group_nothing_is_lost(rng: np.random.Generator) -> None:
 
 
 def test_a_group_is_named_in_either_unicode_form_and_others_do_not_matter() -> None:
-    groups = groups_of(["Tu\u0308r.wav", "b.wav"], {"T\u00fcr.wav": "x", "b.wav": "y", "other.wav": "z"})
-    assert (groups.names, groups.unit) == (("x", "y"), "group")
+    for name, same_name in (("Tu\u0308r.wav", "T\u00fcr.wav"), ("T\u00fcr.wav", "Tu\u0308r.wav")):
+        groups = groups_of([name, "b.wav"], {same_name: "y", "b.wav": "x", "other.wav": "z"})
+        assert (groups.unit, groups.names, groups.index.tolist()) == ("group", ("x", "y"), [1, 0])
     clips = groups_of(["a.wav", "b.wav"])
     assert (clips.unit, clips.n_groups, clips.index.tolist()) == ("clip", 2, [0, 1])
 
@@ -111,6 +112,10 @@ def test_wrong_input_is_named() -> None:
     files = ["a.wav", "b.wav", "c.wav"]
     with pytest.raises(ValueError, match=r"groups must have every file .*, 2 of 3 are missing \(first: 'b.wav'\)"):
         groups_of(files, {"a.wav": "Ada"})
+    with pytest.raises(ValueError, match=r"groups must be names, got 7 for 'a\.wav'"):
+        groups_of(files, {"a.wav": 7})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match=r"groups must have every file once, got .* in 'Ada' and in 'Bob' - the same"):
+        groups_of(files, {"u\u0308": "Ada", "\u00fc": "Bob"})
     with pytest.raises(ValueError, match="intervals need at least 2 groups, got only 'Ada' - another column as group"):
         groups_of(files, dict.fromkeys(files, "Ada"))
     with pytest.raises(ValueError, match=r"intervals need at least 2 clips, got only 'a.wav'$"):

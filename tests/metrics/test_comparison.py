@@ -11,19 +11,24 @@ from earmark.metrics.bootstrap import resampled_weights, run_weights, swap_piece
 from earmark.metrics.by_file import CountsByFile
 from earmark.metrics.comparison import TESTS, Comparison, Difference, compare
 
-N_RECORDINGS, N_CLIPS_EACH = 40, 6
-GROUPS = recordings(N_RECORDINGS, N_CLIPS_EACH)
+N_RECORDINGS = 40
+GROUPS = recordings(N_RECORDINGS, 6)
 
 
 def two_systems(
-    rng: np.random.Generator, *, better_by: float = 0.0, n_runs: int = 1, run_spread: float = 0.0
+    rng: np.random.Generator,
+    *,
+    better_by: float = 0.0,
+    n_runs: int = 1,
+    run_spread: float = 0.0,
+    n_clips_each: int = 6,
 ) -> list[list[CountsByFile]]:
     """Runs of two systems: recordings are easier or harder for both, and for each apart; runs better or worse."""
-    truth = made_up_tags(rng, N_RECORDINGS * N_CLIPS_EACH)
-    for_both = 0.72 + ease(rng, N_RECORDINGS, N_CLIPS_EACH, spread=0.1)
+    truth = made_up_tags(rng, N_RECORDINGS * n_clips_each)
+    for_both = 0.72 + ease(rng, N_RECORDINGS, n_clips_each, spread=0.1)
     sides = []
     for bonus in (better_by, 0.0):
-        skill = for_both + bonus + ease(rng, N_RECORDINGS, N_CLIPS_EACH, spread=0.1)
+        skill = for_both + bonus + ease(rng, N_RECORDINGS, n_clips_each, spread=0.1)
         sides.append([scored(rng, truth, skill + run_spread * rng.standard_normal()) for _ in range(n_runs)])
     return sides
 
@@ -103,10 +108,10 @@ def test_recipes_whose_runs_scatter_are_found_as_different_no_more_often(rng: np
 @pytest.mark.parametrize("test", TESTS)
 def test_clips_for_groups_find_differences_where_there_are_none(rng: np.random.Generator, test: str) -> None:
     p_values = []
-    for seed in range(150):
-        system, baseline = two_systems(rng)
+    for seed in range(100):
+        system, baseline = two_systems(rng, n_clips_each=24)
         p_values.append(compare(system, baseline, test=test, n_resamples=200, seed=seed).macro["f1"].p_value)
-    assert np.mean(np.array(p_values) <= 0.05) > 0.09
+    assert np.mean(np.array(p_values) <= 0.05) > 0.15
 
 
 @pytest.mark.parametrize("test", TESTS)

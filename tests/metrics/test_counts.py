@@ -1,11 +1,20 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracles import metrics_slow
+from oracles.metrics_cases import clips_case, crowded_case, labels
+from oracles.metrics_stored import as_events
 
+from earmark.events import Event
 from earmark.metrics.counts import Counts
+from earmark.metrics.event import event_counts
+from earmark.metrics.segment import segment_counts
+
+RATES = ("error_rate", "deletion_rate", "insertion_rate")
 
 
 def counts_of(
@@ -19,6 +28,10 @@ def counts_of(
 ) -> Counts:
     classes = tuple(f"class {number}" for number in range(len(tp)))
     return Counts(level, classes, np.array(tp), np.array(fp), np.array(fn), substitutions, compatible)
+
+
+def as_float(figure: Fraction | None) -> float:
+    return math.nan if figure is None else float(figure)
 
 
 # Laws
@@ -50,6 +63,35 @@ def test_our_macro_f1_is_never_above_what_sed_eval_skips_to(rng: np.random.Gener
         tp, fp, fn = rng.integers(0, 3, (3, 5)).tolist()
         ours, tool = counts_of(tp=tp, fp=fp, fn=fn), counts_of(tp=tp, fp=fp, fn=fn, compatible="sed_eval")
         assert math.isnan(tool.macro.f1) or ours.macro.f1 <= tool.macro.f1 + 1e-15
+
+
+def test_error_rates_are_those_of_the_slow_second_implementation(rng: np.random.Generator) -> None:
+    for _ in range(30):
+        tp, fp, fn = rng.integers(0, 3, (3, 5)).tolist()
+        counts = counts_of(tp=tp, fp=fp, fn=fn)
+        expected = [metrics_slow.error_rates(triple) for triple in zip(tp, fp, fn, strict=True)]
+        for place, name in enumerate(RATES):
+            column = [rates[place] for rates in expected]
+            np.testing.assert_allclose(getattr(counts, f"class_{name}"), [*map(as_float, column)], rtol=1e-15)
+            mean = as_float(metrics_slow.mean(column))
+            np.testing.assert_allclose(getattr(counts.macro_errors, name), mean, rtol=1e-14)
+
+
+@pytest.mark.parametrize("compatible", [None, "sed_eval"])
+def test_the_parts_of_an_error_rate_add_up(compatible: str | None) -> None:
+    for case in (crowded_case(720), crowded_case(721), clips_case(120)):
+        sides = as_events(case.reference), as_events(case.predicted)
+        for counts in (
+            event_counts(*sides, classes=labels(case), zero_length="keep", compatible=compatible),
+            segment_counts(*sides, classes=labels(case), zero_length="keep", compatible=compatible),
+        ):
+            micro = counts.micro_errors
+            assert micro.error_rate == counts.error_rate
+            parts = (micro.substitution_rate, micro.deletion_rate, micro.insertion_rate)
+            assert sum(parts) == pytest.approx(micro.error_rate, rel=1e-14)
+            np.testing.assert_allclose(
+                counts.class_deletion_rate + counts.class_insertion_rate, counts.class_error_rate, rtol=1e-14
+            )
 
 
 # Worked numbers
@@ -93,6 +135,50 @@ def test_error_rate() -> None:
     counts = counts_of(tp=[5, 0], fp=[2, 1], fn=[1, 2], substitutions=2)
     assert (counts.substitutions, counts.deletions, counts.insertions) == (2, 1, 1)
     assert counts.error_rate == 0.5  # (2 + 1 + 1) / (6 + 2)
+
+
+def test_error_rates_per_class_and_their_mean() -> None:
+    counts = counts_of(tp=[5, 1, 0], fp=[2, 1, 4], fn=[3, 0, 0], substitutions=2)
+    np.testing.assert_array_equal(counts.class_deletion_rate, [0.375, 0, np.nan])
+    np.testing.assert_array_equal(counts.class_insertion_rate, [0.25, 1, np.nan])
+    np.testing.assert_array_equal(counts.class_error_rate, [0.625, 1, np.nan])  # the third has no reference
+    assert (counts.macro_errors.error_rate, counts.macro_errors.deletion_rate) == (0.8125, 0.1875)
+    assert math.isnan(counts.macro_errors.substitution_rate)
+    micro = counts.micro_errors
+    assert micro.error_rate == pytest.approx(8 / 9)  # 2 + 1 + 5 of 9
+    assert micro.substitution_rate == pytest.approx(2 / 9)
+    assert micro.deletion_rate == pytest.approx(1 / 9)
+    assert micro.insertion_rate == pytest.approx(5 / 9)
+
+
+def test_compatible_error_rates_are_sed_evals_own_to_the_last_digit() -> None:
+    # What sed_eval 0.2.1 prints for these lists, with a class that nobody has.
+    reference = {
+        "a": [Event(1.0, 2.0, "dog"), Event(5.0, 6.0, "dog"), Event(5.5, 7.0, "owl")],
+        "b": [Event(0.0, 3.0, "dog")],
+    }
+    predicted = {"a": [Event(1.1, 2.0, "dog"), Event(5.0, 6.0, "cat"), Event(5.5, 7.0, "owl")], "b": []}
+    counts = event_counts(reference, predicted, classes=["cat", "dog", "owl", "pig"], compatible="sed_eval")
+    assert counts.class_error_rate.tolist() == [4503599627370496.0, 0.6666666666666666, 0.0, 0.0]
+    macro, micro = counts.macro_errors, counts.micro_errors
+    assert (macro.error_rate, macro.deletion_rate) == (1125899906842624.2, 0.16666666666666666)
+    assert macro.insertion_rate == 1125899906842624.0
+    assert (micro.error_rate, micro.substitution_rate) == (0.5, 0.25)
+    assert (micro.deletion_rate, micro.insertion_rate) == (0.25, 0.0)
+    segments = segment_counts(reference, predicted, classes=["cat", "dog", "owl", "pig"], compatible="sed_eval")
+    assert segments.class_error_rate.tolist() == [4503599627370496.0, 0.8, 0.0, 0.0]
+    assert segments.macro_errors.error_rate == 1125899906842624.2
+    assert (segments.micro_errors.error_rate, segments.micro_errors.substitution_rate) == (
+        0.5714285714285714,
+        0.14285714285714285,
+    )
+    assert counts_of(tp=[0], fp=[2], fn=[1], compatible="sed_eval").class_insertion_rate[0] == 1.9999999999999996
+
+
+def test_sed_eval_has_no_error_rate_of_clips() -> None:
+    counts = counts_of(tp=[0], fp=[2], fn=[0], compatible="sed_eval", level="clip")
+    assert math.isnan(counts.error_rate)
+    assert math.isnan(counts.class_error_rate[0])
 
 
 def test_nothing_at_all_is_undefined() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import permutations
+from math import ceil
 
 from oracles.metrics_cases import Lists, Row
 
@@ -94,3 +95,46 @@ def filled(rows: Sequence[Row], label: str, segment_seconds: float) -> set[int]:
             segments = range(int(start / length), int(stop / length) + 1)
             filled |= {number for number in segments if start < (number + 1) * length and stop > number * length}
     return filled
+
+
+def segment_answers(
+    reference: Lists, predicted: Lists, label: str, *, segment_seconds: float
+) -> list[tuple[bool, bool]]:
+    """Of every segment of every file: is the class in it, was it predicted. A file ends with the last event in it."""
+    answers = []
+    for name in reference:
+        rows = (reference[name], predicted.get(name, []))
+        end = max((_decimal(offset) for side in rows for _, offset, _ in side), default=Fraction(0))
+        true_segments, found_segments = (filled(side, label, segment_seconds) for side in rows)
+        n_segments = ceil(end / _decimal(segment_seconds))
+        answers += [(number in true_segments, number in found_segments) for number in range(n_segments)]
+    return answers
+
+
+def accuracies(answers: Sequence[tuple[bool, bool]]) -> list[Fraction | None]:
+    """Sensitivity, specificity, balanced accuracy and accuracy; None where there is nothing to divide by."""
+    sensitivity = share(is_found for is_true, is_found in answers if is_true)
+    specificity = share(not is_found for is_true, is_found in answers if not is_true)
+    if sensitivity is None:  # only made up: nothing was found of it
+        sensitivity = Fraction(0)
+    balanced = None if specificity is None else (sensitivity + specificity) / 2
+    return [sensitivity, specificity, balanced, share(is_true == is_found for is_true, is_found in answers)]
+
+
+def share(answers: Iterable[bool]) -> Fraction | None:
+    """How many of the answers are yes."""
+    listed = list(answers)
+    return Fraction(listed.count(True), len(listed)) if listed else None
+
+
+def error_rates(counts: Triple) -> list[Fraction | None]:
+    """Error, deletion and insertion rate of one class; None without a reference."""
+    hits, wrong, missed = counts
+    n_true = hits + missed
+    return [Fraction(number, n_true) if n_true else None for number in (wrong + missed, missed, wrong)]
+
+
+def mean(figures: Iterable[Fraction | None]) -> Fraction | None:
+    """The mean of what is not None."""
+    known = [figure for figure in figures if figure is not None]
+    return sum(known, Fraction(0)) / len(known) if known else None

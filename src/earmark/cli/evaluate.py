@@ -92,15 +92,15 @@ def command(
     clip     is the class in this clip, yes or no
     """
     from earmark.files import write_atomic
-    from earmark.labels.strong import read_durations, read_strong, read_tags
+    from earmark.labels.strong import read_durations, read_tags
     from earmark.metrics.evaluation import evaluate
     from earmark.metrics.report import as_json
 
     if json_path is not None and Path(json_path).is_dir():
         raise ValueError(f"--json must be a file to write, got the folder {json_path}")
     evaluation = evaluate(
-        read_strong(reference),
-        read_strong(predicted),
+        reference,
+        predicted,
         reference_tags=None if reference_tags is None else read_tags(reference_tags),
         predicted_tags=None if predicted_tags is None else read_tags(predicted_tags),
         durations=None if durations is None else read_durations(durations),

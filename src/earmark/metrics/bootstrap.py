@@ -99,7 +99,7 @@ def groups_of(files: Sequence[str], group_of: Mapping[str, str] | None = None) -
             is a group of its own, and the unit is ``"clip"``.
 
     Raises:
-        ValueError: a file without a group, or fewer than two groups.
+        ValueError: a file without a group or in two, a group that is no name, or fewer than two groups.
 
     Example:
         >>> groups = groups_of(["a.wav", "b.wav", "c.wav"], {"a.wav": "Ada", "b.wav": "Bob", "c.wav": "Ada"})
@@ -110,7 +110,7 @@ def groups_of(files: Sequence[str], group_of: Mapping[str, str] | None = None) -
     if group_of is None:
         names, index = tuple(files), np.arange(len(files))
     else:
-        known = {one_form(name): group for name, group in group_of.items()}
+        known = _in_one_form(group_of)
         missing = [name for name in files if one_form(name) not in known]
         if missing:
             raise ValueError(
@@ -259,6 +259,20 @@ def p_value_of(difference: NDArray[np.float64], at_null: NDArray[np.float64]) ->
     n_known = np.count_nonzero(~np.isnan(at_null), axis=0)
     n_as_large = np.count_nonzero(np.abs(at_null) >= np.abs(difference) - SAME, axis=0)  # NaN is not
     return np.where(np.isnan(difference), np.nan, (1 + n_as_large) / (1 + n_known))
+
+
+def _in_one_form(group_of: Mapping[str, str]) -> dict[str, str]:
+    """The groups by the name of the file in one unicode form."""
+    known: dict[str, str] = {}
+    for name, group in group_of.items():
+        if not isinstance(group, str) or not group:
+            raise ValueError(f"groups must be names, got {group!r} for {name!r}")
+        if known.setdefault(one_form(name), group) != group:
+            raise ValueError(
+                f"groups must have every file once, got {name!r} in {known[one_form(name)]!r} and in {group!r} - the "
+                "same name in two unicode forms"
+            )
+    return known
 
 
 def _drawn(what: int, n: int, n_drawn: int, n_resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:

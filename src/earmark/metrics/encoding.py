@@ -101,16 +101,29 @@ def event_tables(
         >>> reference.files, reference.classes, len(predicted), left_out.ignored_files
         (('a.wav', 'b.wav'), ('dog',), 0, ('c.wav',))
     """
+    by_file = events_by_file("reference", reference), events_by_file("predicted", predicted)
+    return encode_events(*by_file, classes=classes, zero_length=zero_length)
+
+
+def encode_events(
+    reference: Mapping[str, Sequence[Event]],
+    predicted: Mapping[str, Sequence[Event]],
+    *,
+    classes: Sequence[str] | None,
+    zero_length: str,
+) -> tuple[EventTable, EventTable, LeftOut]:
+    """Encode as `event_tables` does, from mappings alone.
+
+    Example:
+        >>> len(encode_events({"a.wav": [Event(0, 1, "dog")]}, {}, classes=None, zero_length="drop")[0])
+        1
+    """
     choice("zero_length", zero_length, ["drop", "keep"])
-    reference, predicted = events_by_file("reference", reference), events_by_file("predicted", predicted)
     files = _numbered(reference)
     counted, ignored = _split(predicted, files)
     sides = {"reference": reference, "predicted": counted}
-    labels = {
-        side: {name: {event.label for event in events} for name, events in by_file.items()}
-        for side, by_file in sides.items()
-    }
-    names, number = _class_numbers(labels, classes)
+    labels = {event.label for by_file in sides.values() for events in by_file.values() for event in events}
+    names, number = _class_numbers(labels, classes, sides)
     tables, n_dropped = [], []
     for side, by_file in sides.items():
         try:
@@ -147,11 +160,27 @@ def tag_tables(
         >>> len(reference), len(predicted), left_out.n_unpredicted_files
         (1, 2, 1)
     """
-    reference_tags = tags_by_file("reference_tags", reference_tags)
-    predicted_tags = tags_by_file("predicted_tags", predicted_tags)
+    by_file = tags_by_file("reference_tags", reference_tags), tags_by_file("predicted_tags", predicted_tags)
+    return encode_tags(*by_file, classes=classes)
+
+
+def encode_tags(
+    reference_tags: Mapping[str, AbstractSet[str]],
+    predicted_tags: Mapping[str, AbstractSet[str]],
+    *,
+    classes: Sequence[str] | None,
+) -> tuple[TagTable, TagTable, LeftOut]:
+    """Encode as `tag_tables` does, from mappings alone.
+
+    Example:
+        >>> len(encode_tags({"a.wav": {"dog"}}, {}, classes=None)[0])
+        1
+    """
     files = _numbered(reference_tags)
     counted, ignored = _split(predicted_tags, files)
-    names, number = _class_numbers({"reference_tags": reference_tags, "predicted_tags": counted}, classes)
+    labels = {tag for side in (reference_tags, counted) for tags in side.values() for tag in tags}
+    sides = {"reference_tags": reference_tags, "predicted_tags": counted}
+    names, number = _class_numbers(labels, classes, sides)
     tables = []
     for by_file in (reference_tags, counted):
         # A set, because two spellings of one name are one.
@@ -200,20 +229,20 @@ def _n_missing(files: Mapping[str, int], by_file: Iterable[str]) -> int:
 
 
 def _class_numbers(
-    sides: Mapping[str, Mapping[str, AbstractSet[str]]], classes: Sequence[str] | None
+    labels: AbstractSet[str],
+    classes: Sequence[str] | None,
+    sides: Mapping[str, Mapping[str, Iterable[Event | str]]],
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """The class names in one unicode form, and for every label as it is written the number of its class."""
-    labels: set[str] = set()
-    for by_file in sides.values():
-        labels.update(*by_file.values())
     spellings = {label: one_form(label) for label in labels}
     if classes is None:
         in_order = tuple(sorted(set(spellings.values())))
     else:
         in_order = names("classes", [one_form(name) for name in names("classes", classes)])
-    if not set(spellings.values()) <= set(in_order):
-        for side, by_file in sides.items():
-            for name, found in by_file.items():
-                known_labels(sorted(spellings[label] for label in found), in_order, where=f"{side}: {name}")
     position = {name: index for index, name in enumerate(in_order)}
+    if not position.keys() >= set(spellings.values()):
+        for side, by_file in sides.items():
+            for name, items in by_file.items():
+                found = {item if isinstance(item, str) else item.label for item in items}
+                known_labels(sorted(spellings[label] for label in found), in_order, where=f"{side}: {name}")
     return in_order, {label: position[name] for label, name in spellings.items()}

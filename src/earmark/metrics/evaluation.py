@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ from earmark.events import Event
 from earmark.metrics.accuracies import SegmentCounts
 from earmark.metrics.clip import count_clips, tags_from_events
 from earmark.metrics.counts import COMPATIBLE, Counts
-from earmark.metrics.encoding import LeftOut, event_tables, tag_tables
+from earmark.metrics.encoding import LeftOut, encode_events, encode_tags
 from earmark.metrics.event import DCASE_COLLARS, Collars, count_events
 from earmark.metrics.event_table import one_form
 from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
@@ -123,12 +123,26 @@ def evaluate(
         predicted_tags = tags_by_file("predicted_tags", predicted_tags)
     if classes is None:
         classes = _all_labels(reference, predicted, reference_tags, predicted_tags)
-    true_events, found_events, left_out = event_tables(reference, predicted, classes=classes, zero_length=zero_length)
-    _check_shared_files(reference, predicted, left_out, "predicted")
-    true_tags = _tags(reference, zero_length) if reference_tags is None else reference_tags
-    found_tags = _tags(predicted, zero_length) if predicted_tags is None else predicted_tags
-    tags = tag_tables(true_tags, found_tags, classes=classes)
-    _check_shared_files(true_tags, found_tags, tags[2], "predicted_tags")
+    true_events, found_events, left_out = encode_events(reference, predicted, classes=classes, zero_length=zero_length)
+    _check_shared_files(reference, predicted.keys(), left_out, "predicted")
+    if reference_tags is None and predicted_tags is None:
+        n_ignored = sum(
+            map(len, _tags({name: predicted[name] for name in left_out.ignored_files}, zero_length).values())
+        )
+        tags = (
+            true_events.tags(),
+            found_events.tags(),
+            LeftOut(left_out.ignored_files, n_ignored, left_out.n_unpredicted_files),
+        )
+    else:
+        tags = encode_tags(
+            _tags(reference, zero_length) if reference_tags is None else reference_tags,
+            _tags(predicted, zero_length) if predicted_tags is None else predicted_tags,
+            classes=classes,
+        )
+    tagged = (reference if reference_tags is None else reference_tags).keys()
+    tagged_predicted = (predicted if predicted_tags is None else predicted_tags).keys()
+    _check_shared_files(tagged, tagged_predicted, tags[2], "predicted_tags")
     return Evaluation(
         event=count_events(true_events, found_events, collars=collars, compatible=compatible),
         segment=count_segments(
@@ -150,7 +164,7 @@ def evaluate(
             float(found_events.offset_seconds.max(initial=0)),
         ),
         near_miss=_near_miss(left_out.ignored_files, reference, predicted),
-        near_miss_tags=_near_miss(tags[2].ignored_files, true_tags, found_tags),
+        near_miss_tags=_near_miss(tags[2].ignored_files, tagged, tagged_predicted),
     )
 
 
@@ -197,9 +211,7 @@ def _without_extension(name: str) -> str:
     return re.sub(r"\.[a-z][a-z0-9]*$", "", one_form(name).casefold())
 
 
-def _check_shared_files(
-    reference: Iterable[str], predicted: Mapping[str, object], left_out: LeftOut, name: str
-) -> None:
+def _check_shared_files(reference: Iterable[str], predicted: Collection[str], left_out: LeftOut, name: str) -> None:
     """Raise ValueError when there is nothing to compare."""
     first = next(iter(reference), None)
     if first is None:

@@ -39,6 +39,7 @@ class DataFrame(Protocol):
 AnyEvents = Mapping[str, Iterable[object]] | Sequence[Iterable[object]] | DataFrame | str | Path
 AnyTags = AnyEvents
 Columns = dict[str, list[object]]
+_EVENTS = frozenset({Event})
 
 
 def events_by_file(name: str, events: AnyEvents) -> Mapping[str, Sequence[Event]]:
@@ -176,8 +177,7 @@ def _events_of_rows(name: str, columns: Columns) -> dict[str, list[Event]]:
                 without_events[filename] = row
             else:
                 times = (_number("onset", onset), _number("offset", offset))
-                probability = None if _is_missing(score) else _number("score", score)
-                in_file.append(Event(*times, clean_label(_text("event_label", label)), probability))
+                in_file.append(Event(*times, clean_label(_text("event_label", label)), _probability(score)))
         except ValueError as reason:
             raise _in_row(name, row, reason) from None
     for filename, row in without_events.items():
@@ -210,8 +210,8 @@ def _events_of_file(name: str, file: str, found: Iterable[object]) -> Sequence[E
     """The events of one file of a mapping."""
     if not isinstance(file, str):
         raise ValueError(f"{name}: file names must be text, got {file!r}")
-    if isinstance(found, list | tuple) and set(map(type, found)) <= {Event}:
-        return cast("Sequence[Event]", found)
+    if isinstance(found, list | tuple) and _EVENTS.issuperset(map(type, found)):
+        return found
     if isinstance(found, str) or not isinstance(found, Iterable):
         raise ValueError(f"{name}: {file}: the events must be a list, got {found!r:.80}")
     events = []
@@ -254,6 +254,14 @@ def _number(column: str, value: object) -> float:
     if _is_missing(value):
         raise ValueError(f"{column} must be a number, got {value!r} - is the cell empty?")
     return float(number(column, cast("float", value), hint="is it text?" if isinstance(value, str) else ""))
+
+
+def _probability(value: object) -> float | None:
+    """The score of an event."""
+    if _is_missing(value):
+        return None
+    hint = "a probability; is it a logit or a percentage?"
+    return float(number("score", cast("float", value), at_least=0, at_most=1, hint=hint))
 
 
 def _text(column: str, value: object) -> str:
