@@ -135,6 +135,20 @@ def test_autocast_leaves_everything_in_float32(case: Case, rng: np.random.Genera
     assert_close(results_and_gradient(autocast=True), results_and_gradient(autocast=False), atol=0, rtol=0)
 
 
+def test_scores_are_computed_outside_autocast() -> None:
+    # Matrix products are what autocast rounds: no function here has one in its scores, one written later may.
+    class Mixed(pooling.Pool):
+        def frame_scores(self, log_y: torch.Tensor, head_scores: torch.Tensor | None) -> torch.Tensor:
+            assert log_y.dtype == torch.float32
+            return log_y.exp() @ torch.full((3, 3), 1.001)
+
+    pool, logits = Mixed(3), torch.linspace(-3, 3, 30).reshape(1, 10, 3)
+    outside = pool.scores(logits), *pool.log_probs(logits)
+    with torch.autocast("cpu", torch.bfloat16):
+        inside = pool.scores(logits), *pool.log_probs(logits)
+    assert_close(inside, outside, atol=0, rtol=0)
+
+
 @every_pool
 def test_gradients_are_those_of_finite_differences(case: Case, rng: np.random.Generator) -> None:
     clips, pool = random_clips(rng, lengths=(5, 3), dtype=torch.float64), case.pool().double()
