@@ -44,10 +44,13 @@ def test_a_new_file_in_the_folder_is_a_new_function(tmp_path: Path, monkeypatch:
 
 
 def test_options_left_out_keep_their_defaults() -> None:
-    values = {name: pooling.create(name, n_classes=2).parameter_values() for name in ("power", "auto")}
+    needed: dict[str, dict[str, Any]] = {"power": {}, "auto": {}, "cap": {"n_frames": 100}, "rap": {"penalty": 0.1}}
+    values = {name: pooling.create(name, n_classes=2, **given).parameter_values() for name, given in needed.items()}
     assert {name: value.tolist() for name, value in values.items() if value is not None} == {
         "power": [1.0, 1.0],  # as linear softmax
         "auto": [1.0, 1.0],  # as exponential softmax
+        "cap": [1.0, 1.0],
+        "rap": [1.0, 1.0],
     }
 
 

@@ -119,6 +119,17 @@ def test_float64_stays_float64(case: Case, rng: np.random.Generator) -> None:
 
 
 @every_pool
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16, torch.float64])
+def test_parameters_of_another_precision_leave_the_result_in_float32(
+    case: Case, precision: torch.dtype, rng: np.random.Generator
+) -> None:
+    clips, pool = random_clips(rng), case.pool().to(precision)
+    for found in (*pool.log_probs(*clips.arguments()), pool.scores(*clips.arguments())):
+        assert found.dtype == torch.float32
+    assert_close(pool(*clips.arguments()), case.pool()(*clips.arguments()), atol=0.02, rtol=0)
+
+
+@every_pool
 def test_autocast_leaves_everything_in_float32(case: Case, rng: np.random.Generator) -> None:
     clips, pool = random_clips(rng), case.pool()
 
