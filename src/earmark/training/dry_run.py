@@ -20,11 +20,13 @@ from earmark.training import measuring
 from earmark.training.batch import Batch
 from earmark.training.clip_features import length_remark
 from earmark.training.clips import ClipSet
+from earmark.training.device import choose_device
+from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
 from earmark.training.feature_store import feature_store, located
 from earmark.training.held_out import batch_frames
-from earmark.training.loop import TrainingData, drawn_batch, planned_batches
-from earmark.training.run import Split, check_settings, choose_device, new_network, read_clips
+from earmark.training.run import Split, check_settings, read_clips
 from earmark.training.sampling import batches_by_length
+from earmark.training.starting import new_network
 from earmark.training.weak import piece_and_context_frames
 
 _PLANNED_CLIPS = 100_000  # over all epochs that are planned, but one at least; it takes less than a second
