@@ -41,9 +41,9 @@ class HeldOutFigures:
     clip_probs: NDArray[np.float64]
 
     @property
-    def macro_f1(self) -> float:
-        """Mean of `best_f1` over its classes; 0 when there are none."""
-        return float(np.mean(list(self.best_f1.values()))) if self.best_f1 else 0.0
+    def macro_f1(self) -> float | None:
+        """Mean of `best_f1` over its classes; None when there are none, which is no reason to call a network bad."""
+        return float(np.mean(list(self.best_f1.values()))) if self.best_f1 else None
 
 
 def held_out_figures(

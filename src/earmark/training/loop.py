@@ -102,12 +102,12 @@ def train_network(
             log.append(row)
             on_row(row)
             if time.monotonic() - saved_at > config.training.checkpoint_seconds:
-                _stop_if_lost(network, batch, config, step, folder)
+                _stop_if_lost(network, terms, batch, config, step, folder)
                 save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
                 saved_at = time.monotonic()
 
             if index + 1 == len(plan):
-                _stop_if_lost(network, batch, config, step, folder)
+                _stop_if_lost(network, terms, batch, config, step, folder)
 
         progress = replace(progress, epoch=epoch, step_in_epoch=0)
         row, progress = _epoch_row(network, data, config, progress)
@@ -173,7 +173,9 @@ def _epoch_row(
     if len(data.held_out) and due:
         figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
         row |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
-        figure = figures.macro_f1 if config.training.select == "f1" else -figures.loss
+        # Whether there is an F1 depends on the held-out clips alone, so all epochs are compared by the same figure.
+        f1 = figures.macro_f1 if config.training.select == "f1" else None
+        figure = -figures.loss if f1 is None else f1
         # Of equal figures the later epoch, which has seen more.
         if config.training.select != "last" and figure >= progress.best_figure:
             progress = replace(progress, best_figure=figure, best_epoch=progress.epoch)
@@ -187,15 +189,17 @@ def _stop_if_not_finite(
     """Stop before a NaN reaches the weights."""
     if torch.isfinite(loss) and torch.isfinite(norm):
         return
-    parts = ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
     what = "loss" if not torch.isfinite(loss) else "gradient"
     raise ValueError(
-        f"the {what} is no longer a finite number at step {step} ({parts}, gradient norm {norm.item():g})"
+        f"the {what} is no longer a finite number at step {step} ({_in_words(terms)}, gradient norm"
+        f" {norm.item():g})"
         f" on the clips {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
     )
 
 
-def _stop_if_lost(network: Network, batch: Batch, config: Config, step: int, folder: Path) -> None:
+def _stop_if_lost(
+    network: Network, terms: dict[str, Tensor], batch: Batch, config: Config, step: int, folder: Path
+) -> None:
     """Stop before a checkpoint is written of weights that say nothing any more, finite as they may be themselves."""
     piece_frames, context_frames = piece_and_context_frames(config)
     network.eval()
@@ -207,9 +211,14 @@ def _stop_if_lost(network: Network, batch: Batch, config: Config, step: int, fol
     largest = output.logits.abs().max().item()
     if not largest < CERTAIN_LOGIT:  # NaN is not below it either
         raise ValueError(
-            f"after step {step} the network says {largest:g} where +-10 is nearly certain, on the clips"
-            f" {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
+            f"after step {step} (before it: {_in_words(terms)}) the network says {largest:g} where +-10 is nearly"
+            f" certain, on the clips {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
         )
+
+
+def _in_words(terms: dict[str, Tensor]) -> str:
+    """The terms of the loss with their names."""
+    return ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
 
 
 def _what_is_kept(folder: Path) -> str:
