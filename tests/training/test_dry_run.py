@@ -96,6 +96,27 @@ def test_the_first_batch_is_a_batch_of_training_clips(tones: Path) -> None:
         assert row.tolist() == [float("high" in tags), float("low" in tags)]
 
 
+def test_spans_and_what_nobody_listened_for_are_told_apart(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "day.wav", np.zeros(8000 * 6), 8000)
+    (tmp_path / "weak.tsv").write_text(
+        "filename\tonset\toffset\tevent_labels\tknown_classes\n"
+        "day.wav\t0\t1\tlow\t\n"
+        "day.wav\t1\t2.5\thigh\thigh\n"
+        "day.wav\t3\t4\t\thigh\n"
+        "day.wav\t4\t5\t\t\n"
+        "day.wav\t5\t6\t\tbird\n"
+    )
+    config = changed(QUICK, training={"holdout_fraction": 0.0, "batch_seconds": 100.0, "balance": "none"})
+    found = looked(tmp_path, config)
+    assert dict(zip(found.first_batch.filenames, found.first_batch_tags, strict=True)) == {
+        "day.wav 0-1 s": "low",
+        "day.wav 1-2.5 s": "high (low unknown)",
+        "day.wav 3-4 s": "no high (low unknown)",
+        "day.wav 4-5 s": "",
+        "day.wav 5-6 s": "(high, low unknown)",
+    }
+
+
 def test_the_picture_is_the_first_batch_of_the_run(
     tones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

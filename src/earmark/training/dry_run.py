@@ -52,7 +52,7 @@ class DryRun:
         unreadable: (where in the label file, filename, reason) among all clips.
         notes: (where in the label file, filename, remark) of clips of which only a part would be used.
         first_batch: of the run, as it would be drawn.
-        first_batch_tags: the tags of its clips.
+        first_batch_tags: the tags of its clips, and what is not known of them.
     """
 
     classes: tuple[str, ...]
@@ -203,8 +203,18 @@ def dry_run(
         unreadable=(*headers.unreadable, *store.failures),
         notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
         first_batch=first.to(torch.device("cpu")),
-        first_batch_tags=tuple(", ".join(np.array(whole.classes)[row]) for row in data.clips.tags[first_rows]),
+        first_batch_tags=tuple(_tags_in_words(data.clips, row) for row in first_rows),
     )
+
+
+def _tags_in_words(clips: ClipSet, row: int) -> str:
+    """The tags of a clip, and what nobody listened for; empty when it is known to hold none of the classes."""
+    names = np.array(clips.classes)
+    present, absent = clips.tags[row], clips.known[row] & ~clips.tags[row]
+    if clips.known[row].all():
+        return ", ".join(names[present])
+    said = [*names[present], *(f"no {name}" for name in names[absent] if not present.any())]
+    return f"{', '.join(said)} ({', '.join(names[~clips.known[row]])} unknown)".lstrip()
 
 
 def _headers(clips: Sequence[WeakClip], audio: Path, config: Config, on_file: Callable[[int, int], None]) -> _Headers:
