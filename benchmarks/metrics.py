@@ -1,121 +1,196 @@
 """How long the metrics take, on made-up clips as many and as full as the DCASE 2019 validation set.
 
     python benchmarks/metrics.py                        # ours
-    python benchmarks/metrics.py --tools PYTHON         # and sed_eval, in the same run, with the ratio
+    python benchmarks/metrics.py --tools PYTHON         # and the established tools, in the same run, with ratios
 
-PYTHON is an interpreter that has sed_eval; tests/oracles/metrics_sed_eval.py says how to get one. Its clip-level part
-takes half a minute. Everything runs in one thread.
+PYTHON is an interpreter that has sed_eval and sed_scores_eval; `make oracle` makes one. Everything runs in one thread.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from metrics_inputs import (
+    CLASSES,
+    CLIP_SECONDS,
+    N_CLIPS,
+    N_EVENTS,
+    apart,
+    as_lists,
+    made_up,
+    made_up_scores,
+)
 
 from earmark.cli.evaluate import command
 from earmark.events import Event
 from earmark.metrics import EventTable, count_clips, count_events, count_segments, event_tables
+from earmark.metrics.by_file import clip_counts_by_file, event_counts_by_file, segment_counts_by_file
+from earmark.metrics.curves import (
+    SCENARIO_1,
+    SCENARIO_2,
+    ScoredClips,
+    collar_curves,
+    curve_uncertainty,
+    psds,
+    score_table,
+    scored_clips,
+    segment_curves,
+)
+from earmark.metrics.uncertainty import uncertainty
 
-N_CLIPS, N_EVENTS, N_CLASSES, CLIP_SECONDS = 1168, 4236, 10, 10.0
-# What evaluation takes at most, in milliseconds.
+# What evaluation takes at most, in milliseconds; what is with frames is with the extra [fast].
 BUDGETS = {
     "event": 2.0,
     "segment": 6.0,
     "clip": 1.0,
     "all three, 100 times the clips": 1000.0,
     "two TSV files to the report": 25.0,
+    "intervals of all list figures": 500.0,
+    "collar curve and best F1, 157 frames": 60.0,
+    "collar curve and best F1, 500 frames": 250.0,
+    "PSDS 1, 157 frames": 80.0,
+    "PSDS 1, 500 frames": 300.0,
+    "PSDS 2, 157 frames": 250.0,
+    "PSDS 2, 500 frames": 900.0,
+    "intervals of all curves and PSDS": 60_000.0,
 }
-
-# Runs where sed_eval is installed, so it may import nothing of ours: reads lists, prints seconds per level.
-TOOL = """
-import json, sys, time, warnings
-warnings.simplefilter("ignore")
-import sed_eval
-from dcase_util.containers import MetaDataContainer
-lists = json.load(open(sys.argv[1]))
-classes = sorted({row[2] for side in lists for rows in side.values() for row in rows})
-def container(name, rows):
-    return MetaDataContainer([{"filename": name, "onset": a, "offset": b, "event_label": c} for a, b, c in rows])
-def tags(side):
-    return MetaDataContainer([{"filename": name, "tags": sorted({row[2] for row in rows})}
-                              for name, rows in side.items()])
-pairs = [(container(name, rows), container(name, lists[1][name])) for name, rows in lists[0].items()]
-tagged = [tags(side) for side in lists]
-seconds = {}
-for level, metrics in (
-        ("event", sed_eval.sound_event.EventBasedMetrics(classes, t_collar=0.2, percentage_of_length=0.2)),
-        ("segment", sed_eval.sound_event.SegmentBasedMetrics(classes, time_resolution=1.0)),
-        ("clip", sed_eval.audio_tag.AudioTaggingMetrics(tags=classes))):
-    start = time.perf_counter()
-    if level == "clip":
-        metrics.evaluate(*tagged)
-    else:
-        for pair in pairs:
-            metrics.evaluate(*pair)
-    metrics.results()
-    seconds[level] = time.perf_counter() - start
-print(json.dumps(seconds))
+TOOLS = Path(__file__).with_name("metrics_tools.py")
+# In a process of its own, which holds nothing but the scores.
+MEMORY = """
+import json, resource, sys
+import numpy as np
+from earmark import Event
+from earmark.metrics.curves import SCENARIO_2, psds, score_table, scored_clips
+stored = np.load(f"{sys.argv[1]}/scores.npz")
+lists = json.load(open(f"{sys.argv[1]}/lists.json"))
+reference = {name: [Event(*row) for row in rows] for name, rows in lists.items()}
+classes = sorted({row[2] for rows in lists.values() for row in rows})
+table = score_table({name: stored[name] for name in lists}, classes=classes, hop_seconds=0.02)
+psds(scored_clips(table, reference), scenario=SCENARIO_2)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
 def main() -> None:
     """Time, and print a table."""
     parser = argparse.ArgumentParser(description="How long the metrics take.")
-    parser.add_argument("--tools", metavar="PYTHON", help="an interpreter that has sed_eval: time it on the same input")
-    parser.add_argument("--repeats", type=int, default=30, help="the fastest of so many runs counts (default: 30)")
+    parser.add_argument("--tools", metavar="PYTHON", help="an interpreter that has the tools: time them on the same")
+    parser.add_argument("--repeats", type=int, default=20, help="the fastest of so many runs counts (default: 20)")
+    parser.add_argument("--no-intervals", action="store_true", help="leave out the minute of resampling curves")
     arguments = parser.parse_args()
 
+    ours, theirs = list_rows(arguments.tools, arguments.repeats)
+    for n_frames in (157, 500):
+        rows, tool = curve_rows(n_frames, arguments.tools, arguments.repeats)
+        ours |= rows
+        theirs |= tool
+    if not arguments.no_intervals:
+        ours["intervals of all curves and PSDS"] = curve_interval_seconds()
+
+    has_numba = importlib.util.find_spec("numba") is not None
+    print(f"{N_CLIPS} clips, {N_EVENTS} reference events, {len(CLASSES)} classes, numba: {has_numba}\n")
+    print(f"{'':<44}{'ms':>10}{'budget':>9}{'tool, ms' * bool(theirs):>11}{'ratio' * bool(theirs):>8}".rstrip())
+    for name, value in ours.items():
+        budget = f"{BUDGETS[name]:9.0f}" if name in BUDGETS else " " * 9
+        ratio = f"{theirs[name] * 1e3:11.0f}{theirs[name] / value:8.0f}" if name in theirs else ""
+        print(f"{name:<44}{value * 1e3:10.2f}{budget}{ratio}".rstrip())
+    growth = ", ".join(f"{level} {ours[f'{level}, 100 times the clips'] / ours[level]:.0f}" for level in LEVELS)
+    print(f"\n100 times the clips take so many times as long: {growth}")
+    print(f"peak memory of PSDS 2 with 500 frames, scores and all: {peak_megabytes():.0f} MB")
+
+
+LEVELS = ("event", "segment", "clip")
+
+
+def list_rows(tools: str | None, repeats: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds of everything about lists: ours, and the tool's."""
     reference, predicted = made_up(N_CLIPS, N_EVENTS), made_up(N_CLIPS, N_EVENTS, found=True)
-    tool = seconds_of_tool(arguments.tools, reference, predicted) if arguments.tools is not None else {}
-    seconds = seconds_of_levels(reference, predicted, repeats=arguments.repeats)
+    theirs: dict[str, float] = run_tools(tools, (reference, predicted)) if tools is not None else {}
+    rows = seconds_of_levels(reference, predicted, repeats=repeats)
     lists = as_lists(reference), as_lists(predicted)
-    others = {"lists to tables": fastest_seconds(lambda: event_tables(*lists), repeats=arguments.repeats)}
+    rows["lists to tables"] = fastest_seconds(lambda: event_tables(*lists), repeats=repeats)
     with tempfile.TemporaryDirectory() as folder:
-        others["two TSV files to the report"] = seconds_of_command(Path(folder), *lists, repeats=arguments.repeats)
+        rows["two TSV files to the report"] = seconds_of_command(Path(folder), *lists, repeats=repeats)
+    by_file = (
+        event_counts_by_file(reference, predicted),
+        segment_counts_by_file(reference, predicted),
+        clip_counts_by_file(reference.tags(), predicted.tags()),
+    )
+    rows["intervals of all list figures"] = fastest_seconds(
+        lambda: [uncertainty(counts) for counts in by_file], repeats=3
+    )
     many = 100 * N_CLIPS, 100 * N_EVENTS
     large = seconds_of_levels(made_up(*many), made_up(*many, found=True), repeats=5)
-    others["all three, 100 times the clips"] = sum(large.values())
-    others |= {f"{level}, 100 times the clips": value for level, value in large.items()}
-
-    print(f"{N_CLIPS} clips, {N_EVENTS} reference events, {len(predicted)} predicted events, {N_CLASSES} classes\n")
-    print(f"{'':<34}{'ms':>9}{'budget':>9}{'sed_eval' * bool(tool):>10}{'ratio' * bool(tool):>8}".rstrip())
-    for name, value in (seconds | others).items():
-        budget = f"{BUDGETS[name]:9.0f}" if name in BUDGETS else " " * 9
-        ratio = f"{tool[name] * 1e3:10.0f}{tool[name] / value:8.0f}" if name in tool else ""
-        print(f"{name:<34}{value * 1e3:9.2f}{budget}{ratio}")
-    growth = ", ".join(f"{level} {large[level] / seconds[level]:.0f}" for level in seconds)
-    print(f"\n100 times the clips take so many times as long: {growth}")
+    rows["all three, 100 times the clips"] = sum(large.values())
+    return rows | {f"{level}, 100 times the clips": value for level, value in large.items()}, theirs
 
 
-def made_up(n_clips: int, n_events: int, *, found: bool = False) -> EventTable:
-    """A reference; with `found`, predictions for it: a fifth dropped, all jittered, some of another class."""
-    rng = np.random.default_rng(2019)
-    file_index = np.sort(rng.integers(0, n_clips, n_events))
-    class_index = rng.integers(0, N_CLASSES, n_events)
-    onset = np.round(rng.random(n_events) * 9, 3)
-    offset = np.round(np.minimum(CLIP_SECONDS, onset + 0.25 + rng.exponential(1.8, n_events)), 3)
-    if found:
-        onset = np.clip(np.round(onset + rng.normal(0, 0.15, n_events), 3), 0, 9.9)
-        offset = np.maximum(onset + 0.05, np.round(offset + rng.normal(0, 0.15, n_events), 3))
-        class_index = np.where(rng.random(n_events) < 0.1, rng.integers(0, N_CLASSES, n_events), class_index)
-    keep = rng.random(n_events) > (0.2 if found else 0.0)
-    return EventTable(
-        tuple(f"{number}.wav" for number in range(n_clips)),
-        tuple(f"class {number}" for number in range(N_CLASSES)),
-        file_index[keep],
-        class_index[keep],
-        onset[keep],
-        offset[keep].astype(np.float64),
-    )
+def curve_rows(n_frames: int, tools: str | None, repeats: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Seconds of curves and PSDS: ours, and the tool's, whose values must be the same."""
+    reference = apart(made_up(N_CLIPS, N_EVENTS))
+    scores = made_up_scores(reference, n_frames)
+    hop = CLIP_SECONDS / n_frames
+    clips = scored_clips(score_table(scores, classes=CLASSES, hop_seconds=hop), as_lists(reference))
+    jobs: dict[str, Callable[[bool | None], float]] = {
+        "collar curve and best F1": lambda use: collar_curves(clips, use_numba=use).macro_best.f1,
+        "PSDS 1": lambda use: psds(clips, scenario=SCENARIO_1, use_numba=use).value,
+        "PSDS 2": lambda use: psds(clips, scenario=SCENARIO_2, use_numba=use).value,
+    }
+    rows = {}
+    repeats = max(3, repeats // 2)
+    for name, job in jobs.items():
+        job(None)  # compiles what is to be compiled
+        rows[f"{name}, {n_frames} frames"] = fastest_seconds(partial(job, None), repeats=repeats)
+        rows[f"{name}, {n_frames} frames, without numba"] = fastest_seconds(partial(job, False), repeats=3)
+    if tools is None:
+        return rows, {}
+    stored = {**scores, "hop": np.array(hop), "classes": np.array(CLASSES)}
+    tool = run_tools(tools, (reference, reference), stored)
+    for name, value in tool["values"].items():
+        assert abs(jobs[name](None) - value) < 1e-9, f"{name} is {jobs[name](None)}, the tool says {value}"
+    return rows, {f"{name}, {n_frames} frames": value for name, value in tool["seconds"].items()}
+
+
+def curve_interval_seconds() -> float:
+    """Seconds of 1,000 resamples of collar and segment curves and both PSDS, 157 frames."""
+    clips = example_clips(157)
+    start = time.perf_counter()
+    for result in (collar_curves(clips), segment_curves(clips)):
+        curve_uncertainty(result)
+    for scenario in (SCENARIO_1, SCENARIO_2):
+        curve_uncertainty(clips, scenario=scenario)
+    return time.perf_counter() - start
+
+
+def example_clips(n_frames: int) -> ScoredClips:
+    """Scores and reference of made-up clips."""
+    reference = apart(made_up(N_CLIPS, N_EVENTS))
+    table = score_table(made_up_scores(reference, n_frames), classes=CLASSES, hop_seconds=CLIP_SECONDS / n_frames)
+    return scored_clips(table, as_lists(reference))
+
+
+def peak_megabytes() -> float:
+    """Peak memory of a process that reads the scores of all clips and computes PSDS 2."""
+    with tempfile.TemporaryDirectory() as folder:
+        reference = apart(made_up(N_CLIPS, N_EVENTS))
+        scores: dict[str, Any] = {**made_up_scores(reference, 500)}
+        np.savez(f"{folder}/scores.npz", **scores)
+        Path(folder, "lists.json").write_text(json.dumps(rows_of(reference)))
+        output = subprocess.run([sys.executable, "-c", MEMORY, folder], check=True, capture_output=True, text=True)
+    return float(output.stdout)
 
 
 def seconds_of_levels(reference: EventTable, predicted: EventTable, *, repeats: int) -> dict[str, float]:
@@ -148,32 +223,23 @@ def seconds_of_command(
     return fastest_seconds(evaluate_quietly, repeats=repeats)
 
 
-def seconds_of_tool(python: str, reference: EventTable, predicted: EventTable) -> dict[str, float]:
-    """Seconds per level of sed_eval on the same lists."""
-    lists = [
-        {name: [(event.onset, event.offset, event.label) for event in events] for name, events in side.items()}
-        for side in (as_lists(reference), as_lists(predicted))
-    ]
+def run_tools(python: str, tables: tuple[EventTable, EventTable], scores: dict[str, Any] | None = None) -> Any:
+    """What the tools' own process prints about the same lists (and scores)."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "lists.json"
-        path.write_text(json.dumps(lists))
-        output = subprocess.run([python, "-c", TOOL, str(path)], check=True, capture_output=True, text=True).stdout
-    seconds: dict[str, float] = json.loads(output)
-    return seconds
+        Path(folder, "lists.json").write_text(json.dumps([rows_of(table) for table in tables]))
+        arguments = [f"{folder}/lists.json"]
+        if scores is not None:
+            np.savez(f"{folder}/scores.npz", **scores)
+            arguments.append(f"{folder}/scores.npz")
+        output = subprocess.run([python, str(TOOLS), *arguments], check=True, capture_output=True, text=True).stdout
+    return json.loads(output)
 
 
-def as_lists(table: EventTable) -> dict[str, list[Event]]:
-    """File name -> its events."""
-    lists: dict[str, list[Event]] = {name: [] for name in table.files}
-    for file, label, onset, offset in zip(
-        table.file_index.tolist(),
-        table.class_index.tolist(),
-        table.onset_seconds.tolist(),
-        table.offset_seconds.tolist(),
-        strict=True,
-    ):
-        lists[table.files[file]].append(Event(onset, offset, table.classes[label]))
-    return lists
+def rows_of(table: EventTable) -> dict[str, list[tuple[float, float, str]]]:
+    """File name -> rows of onset, offset and label."""
+    return {
+        name: [(event.onset, event.offset, event.label) for event in events] for name, events in as_lists(table).items()
+    }
 
 
 def fastest_seconds(run: Callable[[], object], *, repeats: int) -> float:
