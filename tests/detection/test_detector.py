@@ -239,6 +239,8 @@ def test_audio_that_cannot_be_heard(audio: Any, sample_rate: int | None, message
 def test_a_detector_needs_a_thread(model: Path) -> None:
     with pytest.raises(ValueError, match="n_threads must be at least 1, got 0"):
         Detector(model, n_threads=0)
+    with pytest.raises(ValueError, match=r"n_threads must be a whole number, got 1\.5"):
+        Detector(model, n_threads=1.5)  # type: ignore[arg-type]
 
 
 def test_a_file_that_holds_no_sound(model: Path, tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ class Detector:
     """
 
     def __init__(self, path: Path | str, *, n_threads: int = 1) -> None:
-        checks.number("n_threads", n_threads, at_least=1)
-        self._session, self.info = open_model(path, n_threads=n_threads)
+        checks.number("n_threads", n_threads, at_least=1, whole=True)
+        self._session, self.info = open_model(path, n_threads=int(n_threads))
 
     @property
     def classes(self) -> tuple[str, ...]:
