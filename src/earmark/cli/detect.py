@@ -89,7 +89,7 @@ def _detect(detector: Detector, name: str, path: Path, wanted: _Wanted, *, with_
     from earmark.writers import events_to_tsv, write_events
 
     clean_filename(name)  # a line end in it would tear the table
-    analysis = detector.analyse(path)
+    analysis = detector.analyse(path, with_scores=wanted.with_tags)
     events = [
         event
         for event in detector.events(analysis)
