@@ -25,9 +25,9 @@ lint: $(INSTALLED)
 	$(VENV)/bin/mypy
 
 $(INSTALLED): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "earmark needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	'$(PYTHON)' -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),-i $(TORCH_INDEX)) $(TORCH)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -16,7 +17,8 @@ import pytest
 
 from earmark.demo import steps
 from earmark.demo.processes import run_side_by_side
-from earmark.demo.steps import DemoPlan
+from earmark.demo.steps import MARKER, DemoPlan
+from earmark.soundscapes.synthetic import SoundscapeSettings, write_soundscapes
 
 if sys.platform == "win32":
     pytest.skip("no process groups and no kill on Windows", allow_module_level=True)
@@ -45,6 +47,27 @@ def test_ctrl_c_is_one_word_and_leaves_no_process(tmp_path: Path, is_early: bool
     while _is_alive(demo.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _is_alive(demo.pid)
+
+
+def test_a_cancelled_demo_leaves_no_training_behind(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from earmark.demo import steps; from earmark.cli.main import main;"
+        " steps._make_soundscapes = lambda folder, plan: None;"  # they are there already
+        f" main(['demo', '--out', {str(tmp_path / 'demo')!r}])"
+    )
+    write_soundscapes(tmp_path / "demo/soundscapes/train", n_clips=20, seed=1, settings=SoundscapeSettings())
+    (tmp_path / "demo" / MARKER).touch()
+    demo = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        _wait_for(tmp_path / "demo/runs/linear/log.jsonl")
+        demo.terminate()
+        assert demo.wait(timeout=60) == 128 + signal.SIGTERM
+        assert not _is_alive(demo.pid)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(demo.pid, signal.SIGKILL)
 
 
 def test_the_processes_never_hear_ctrl_c(tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def known_labels(labels: Iterable[str], classes: Iterable[str], *, where: str) -> None:
     """Raise ValueError when a label is not one of the model's or the caller's classes, listing the classes.
 
+    A class with a comma in its name is listed in double quotes, as tables and commands want it.
+
     Example:
         >>> known_labels(["dgo"], ["cat", "dog"], where="strong.tsv:3")
         Traceback (most recent call last):
@@ -111,10 +113,11 @@ def known_labels(labels: Iterable[str], classes: Iterable[str], *, where: str) -
     options = list(classes)
     for label in labels:
         if label not in options:
-            raise ValueError(
-                f"{where}: unknown class {label!r} (the classes are: {', '.join(options)})"
-                f"{did_you_mean(label, options)}"
-            )
+            listed = ", ".join(f'"{option}"' if "," in option else option for option in options)
+            # An unquoted "Air horn, truck horn" has become two labels by the time it comes here.
+            whole = [option for option in options if label in map(str.strip, option.split(","))]
+            hint = f' - did you mean "{whole[0]}", in double quotes?' if whole else did_you_mean(label, options)
+            raise ValueError(f"{where}: unknown class {label!r} (the classes are: {listed}){hint}")
 
 
 def shape(name: str, actual: tuple[int, ...], expected: str, *, hint: str = "") -> None:

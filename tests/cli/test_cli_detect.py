@@ -179,6 +179,8 @@ def test_two_spellings_of_one_name(model: Path, recordings: Path, tmp_path: Path
         (["--format", "audacity"], "--tags and formats other than tsv need --out, a folder for their files"),
         (["--tags"], "--tags and formats other than tsv need --out, a folder for their files"),
         (["--classes", "bark,cat"], "--classes: unknown class 'cat' (the classes are: bark, chirp, knock)"),
+        (["--classes", ""], "--classes must name at least one of bark, chirp, knock, got ''"),
+        (["--classes", "bark,"], "--classes: a label is empty - is there a comma too many?"),
         (["--min-score", "50"], "--min-score must be at least 0 and at most 1, got 50.0 - it is a probability, not a"),
         (["--threads", "0"], "--threads must be at least 1, got 0"),
         (["--threads", "all"], "Invalid value for '--threads': 'all' is not a valid integer."),

@@ -46,10 +46,10 @@ def test_a_file_that_cannot_be_opened_never_costs_the_others(
 ) -> None:
     analyse = Detector.analyse
 
-    def guarded(detector: Detector, audio: Path) -> object:
+    def guarded(detector: Detector, audio: Path, *, with_scores: bool) -> object:
         if audio.name == "b.wav":
             raise PermissionError(13, "Permission denied", str(audio))
-        return analyse(detector, audio)
+        return analyse(detector, audio, with_scores=with_scores)
 
     monkeypatch.setattr(Detector, "analyse", guarded)
     result = earmark("detect", recordings, "--model", model)
@@ -109,10 +109,10 @@ def test_what_was_detected_is_out_before_the_next_recording_is_read(
 ) -> None:
     analyse = Detector.analyse
 
-    def stopped(detector: Detector, audio: Path) -> object:
+    def stopped(detector: Detector, audio: Path, *, with_scores: bool) -> object:
         if audio.name == "a.wav":  # the third of the four
             raise KeyboardInterrupt
-        return analyse(detector, audio)
+        return analyse(detector, audio, with_scores=with_scores)
 
     whole = done("detect", recordings, "--model", model).stdout
     monkeypatch.setattr(Detector, "analyse", stopped)

@@ -42,10 +42,10 @@ def test_a_terminal_has_its_cursor_again_however_detection_ends(
 ) -> None:
     analyse = Detector.analyse
 
-    def ending(detector: Detector, audio: Path) -> object:
+    def ending(detector: Detector, audio: Path, *, with_scores: bool) -> object:
         if error is not None and audio.name == "a.wav":  # the third of the four
             raise error
-        return analyse(detector, audio)
+        return analyse(detector, audio, with_scores=with_scores)
 
     monkeypatch.setattr(Detector, "analyse", ending)
     terminal = as_terminal(monkeypatch)

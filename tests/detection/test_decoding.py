@@ -240,6 +240,18 @@ def test_what_is_no_probability_behind_the_end_is_named_too() -> None:
         decode(column(0.5, np.nan), decoding=one_class(), timeline=GRID, duration_seconds=0.1)
 
 
+@pytest.mark.parametrize("probs", [[["0.5"]], [[None]], [[0.5 + 0.5j]]])
+def test_what_is_no_number_is_told(probs: list[list[object]]) -> None:
+    with pytest.raises(ValueError, match=r"^frame_probs must hold numbers from 0 to 1, got type .+ - is it text, or"):
+        decode(probs, decoding=one_class(), timeline=GRID)  # type: ignore[arg-type]
+
+
+def test_wrong_window() -> None:
+    for seconds in (-0.3, np.nan):
+        with pytest.raises(ValueError, match=r"median_seconds must be at least 0, got .+ - is it in seconds\?"):
+            median_frames(seconds, timeline=GRID)
+
+
 def test_wrong_shapes() -> None:
     with pytest.raises(ValueError, match=r"must have shape \(frames, classes\), got \(1, 4, 2\) - one recording"):
         decode(np.zeros((1, 4, 2)), decoding=Decoding.fixed(["a", "b"]), timeline=GRID)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def test_a_file_gives_what_torch_gives(
     audio = lively_audio(rng, n_samples)
     analysis = Detector(one_piece).analyse(written(tmp_path / "a.wav", audio))
     np.testing.assert_allclose(analysis.frame_probs, in_torch(audio), atol=2e-5)
+    assert analysis.scores is not None
     assert analysis.frame_probs.shape == analysis.scores.shape == (-(-n_samples // 320), 3)
     assert (analysis.duration_seconds, analysis.note) == (n_samples / RATE, "")
 
@@ -72,6 +74,8 @@ def test_pieces_give_what_one_piece_gives(
     whole = Detector(one_piece).analyse(audio, sample_rate=RATE)
     cut = Detector(model).analyse(audio, sample_rate=RATE)
     np.testing.assert_allclose(cut.frame_probs, whole.frame_probs, atol=1e-3)
+    assert cut.scores is not None
+    assert whole.scores is not None
     assert cut.scores.shape == whole.scores.shape
     assert cut.duration_seconds == whole.duration_seconds
 
@@ -167,7 +171,7 @@ def test_a_probability_that_rounding_carries_past_one_or_zero_is_one_or_zero(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Rounding:
-        def run(self, outputs: None, inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+        def run(self, outputs: list[str], inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
             n_frames = inputs["audio"].shape[1] // 320
             probs = np.array([1 + 2**-23, -(2**-30), 0.25], np.float32)  # the first float32 above 1
             return [np.tile(probs, (1, n_frames, 1)), np.zeros((1, n_frames, 3), np.float32)]
@@ -179,6 +183,37 @@ def test_a_probability_that_rounding_carries_past_one_or_zero_is_one_or_zero(
     np.testing.assert_array_equal(analysis.frame_probs, [[1.0, 0.0, 0.25]] * 10)
     assert [(event.label, event.score) for event in detector.events(analysis)] == [("high", 1.0)]
     assert detector.tags(analysis)[0].clip_probs == pytest.approx([1.0, 0.0, 0.25])
+
+
+def test_events_need_no_scores(model: Path, rng: np.random.Generator) -> None:
+    detector, audio = Detector(model), lively_audio(rng, 20000)
+    whole = detector.analyse(audio, sample_rate=RATE)
+    without = detector.analyse(audio, sample_rate=RATE, with_scores=False)
+    assert without.scores is None
+    np.testing.assert_array_equal(without.frame_probs, whole.frame_probs)
+    assert detector.events(without) == detector.events(whole) == detector(audio, sample_rate=RATE)
+    with pytest.raises(ValueError, match="analysis must hold scores, got one without - call analyse with with_scores"):
+        detector.tags(without)
+
+
+def test_what_is_found_in_a_long_recording_is_held_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Quick:
+        def run(self, outputs: list[str], inputs: dict[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+            return [np.full((1, inputs["audio"].shape[1] // 320, 3), 0.5, np.float32) for _ in outputs]
+
+    info = Detector(model).info
+    monkeypatch.setattr("earmark.detection.detector.open_model", lambda path, n_threads: (Quick(), info))
+    detector, block, n_blocks = Detector(model), np.zeros(60 * RATE, np.float32), 300
+    tracemalloc.start()
+    try:
+        analysis = detector._analyse_blocks(((block, "") for _ in range(n_blocks)), with_scores=True)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert analysis.scores is not None
+    assert analysis.frame_probs.shape == analysis.scores.shape == (n_blocks * 60 * RATE // 320, 3)
+    # An eighth more, because bytes grow ahead, and the pieces at work.
+    assert peak < 1.2 * (analysis.frame_probs.nbytes + analysis.scores.nbytes) + 3 * block.nbytes
 
 
 def test_more_threads_change_nothing_but_speed(model: Path, rng: np.random.Generator) -> None:
@@ -239,6 +274,8 @@ def test_audio_that_cannot_be_heard(audio: Any, sample_rate: int | None, message
 def test_a_detector_needs_a_thread(model: Path) -> None:
     with pytest.raises(ValueError, match="n_threads must be at least 1, got 0"):
         Detector(model, n_threads=0)
+    with pytest.raises(ValueError, match=r"n_threads must be a whole number, got 1\.5"):
+        Detector(model, n_threads=1.5)  # type: ignore[arg-type]
 
 
 def test_a_file_that_holds_no_sound(model: Path, tmp_path: Path) -> None:

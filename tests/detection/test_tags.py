@@ -152,6 +152,8 @@ def test_wrong_scores(score: float) -> None:
 
 
 def test_wrong_shapes() -> None:
+    with pytest.raises(ValueError, match=r"scores must hold numbers, got type .+ - is it text, or has it None"):
+        clip_probs([[0.5]], [["0.5"]], rule="softmax")
     with pytest.raises(ValueError, match=r"scores must have the shape of frame_probs \(2, 1\), got \(1, 2\)"):
         clip_probs([[0.5], [0.5]], [[0.0, 0.0]], rule="softmax")
     with pytest.raises(ValueError, match=r"frame_probs must have shape \(frames, classes\), got \(2,\)"):

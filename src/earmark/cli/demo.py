@@ -27,12 +27,14 @@ def command(out: Path, as_json: bool) -> None:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from earmark.demo.page import write_report
+    from earmark.demo.processes import ended_in_order
     from earmark.demo.steps import SYSTEMS, DemoPlan, run_demo
 
     begin = time.monotonic()
     console = Console(stderr=True)
     columns = (TextColumn("  {task.description:<8}"), BarColumn(), TextColumn("{task.percentage:3.0f}%"))
-    with Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal) as bars:
+    bars = Progress(*columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal)
+    with ended_in_order(), bars:
         tasks = {name: bars.add_task(name, total=1.0, visible=False) for name in SYSTEMS}
 
         def on_progress(shares: Mapping[str, float]) -> None:

@@ -45,9 +45,8 @@ def command(
     named after it, in the same sub-folder: for site1/kitchen/a.wav, earmark detect site1 --out OUT writes
     OUT/kitchen/a.wav.tsv.
     """
-    from earmark.checks import choice, known_labels, number
+    from earmark.checks import choice, number
     from earmark.detection.detector import load
-    from earmark.labels.cells import split_labels
     from earmark.writers import FORMATS
 
     names = [choice("--format", name.strip(), FORMATS) for name in formats.split(",")]
@@ -57,8 +56,7 @@ def command(
         raise ValueError(f"--out must be a folder, got the file {out}")
     number("--min-score", min_score, at_least=0, at_most=1, hint="it is a probability, not a percentage")
     detector = load(model, n_threads=int(number("--threads", threads, at_least=1)))
-    chosen = frozenset(detector.classes) if classes is None else split_labels(classes)
-    known_labels(sorted(chosen), detector.classes, where="--classes")
+    chosen = frozenset(detector.classes) if classes is None else _chosen_classes(classes, detector)
     wanted = _Wanted(out, tuple(names), tags, chosen, min_score)
     recordings = _recordings(audio)
     failures: list[tuple[Path, str]] = []
@@ -91,7 +89,7 @@ def _detect(detector: Detector, name: str, path: Path, wanted: _Wanted, *, with_
     from earmark.writers import events_to_tsv, write_events
 
     clean_filename(name)  # a line end in it would tear the table
-    analysis = detector.analyse(path)
+    analysis = detector.analyse(path, with_scores=wanted.with_tags)
     events = [
         event
         for event in detector.events(analysis)
@@ -119,6 +117,21 @@ def _write_tags(out: Path, name: str, detector: Detector, analysis: Analysis, cl
         probabilities = (f"{span.clip_probs[index]:.4f}" for index in columns)
         rows.append("\t".join([name, f"{span.onset:.3f}", f"{span.offset:.3f}", *probabilities]))
     write_atomic(out / f"{name}.tags.tsv", "\n".join(rows) + "\n")
+
+
+def _chosen_classes(text: str, detector: Detector) -> frozenset[str]:
+    """The classes named by --classes, all of which the model knows."""
+    from earmark.checks import known_labels
+    from earmark.labels.cells import split_labels
+
+    try:
+        chosen = split_labels(text)
+    except ValueError as error:
+        raise ValueError(f"--classes: {error}") from error
+    if not chosen:
+        raise ValueError(f"--classes must name at least one of {', '.join(detector.classes)}, got {text!r}")
+    known_labels(sorted(chosen), detector.classes, where="--classes")
+    return chosen
 
 
 @contextlib.contextmanager

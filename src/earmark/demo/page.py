@@ -119,7 +119,7 @@ def _clips(result: DemoResult, picture: _Pictures) -> Section:
     frame_seconds = next(iter(result.systems.values())).detector.info.timeline.hop_seconds
     text = (
         f"The curves are the probabilities of every {1000 * frame_seconds:.0f} ms. Shaded is what is there; the"
-        " bars below the curves are what was marked. The thin dashed lines lie at θ·yᶜ, with θ = n / (n + 1) for power"
+        " bars below the curves are what was marked. The thin dashed lines lie at θ·yᶜ, with θ = n/(n+1) for power"
         " pooling and 1/2 for linear softmax: in a clip tagged with the class, training pushes the frames above the"
         " line up and the frames below it down."
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -53,6 +55,30 @@ def run_side_by_side(jobs: Sequence[Callable[[], object]], *, doing: str) -> Non
         raise
     finally:
         workers.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Let a SIGTERM (a cancelled job, `kill`) end this process as an exception does, so that `finally` is carried out.
+
+    Without it the processes that were started here would work on, without anybody to stop them.
+
+    Example:
+        >>> with ended_in_order():
+        ...     signal.raise_signal(signal.SIGTERM)
+        Traceback (most recent call last):
+        ...
+        SystemExit: 143
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may choose what signals do
+        return
+    # 128 and the signal's number: what shells call a command that a signal ended.
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

@@ -81,6 +81,7 @@ def median_frames(median_seconds: float, *, timeline: Timeline) -> int:
         >>> median_frames(0.984 / 3, timeline=recipe_2019)                       # 4.95 frames
         5
     """
+    number("median_seconds", median_seconds, at_least=0, hint="is it in seconds?")
     # In whole samples: 0.6 s / 0.1 s is 5.999999999999999 in floating point, and would take 5 frames, not 7.
     return 2 * (round(median_seconds * timeline.sample_rate) // (2 * timeline.hop_samples)) + 1
 
@@ -192,6 +193,8 @@ def checked_probs(
         ValueError: frame_probs must be from 0 to 1, got 4.0 in frame 1, class 'dog' - are these logits?
     """
     values = np.asarray(probs)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers from 0 to 1, got type {values.dtype} - is it text, or has it None?")
     shape(name, values.shape, f"({row}s, classes)", hint="one recording at a time, without a batch axis")
     if classes is not None and values.shape[1] != len(classes):
         raise ValueError(

@@ -28,7 +28,8 @@ class Analysis:
 
     Args:
         frame_probs: float32 (frames, classes).
-        scores: float32 (frames, classes); how much each frame counts in a tag (earmark.detection.tags).
+        scores: float32 (frames, classes); how much each frame counts in a tag (earmark.detection.tags). None when they
+            were not asked for.
         duration_seconds: length of the recording.
         note: empty, or why only a part of the file could be used.
 
@@ -39,7 +40,7 @@ class Analysis:
     """
 
     frame_probs: NDArray[np.float32]
-    scores: NDArray[np.float32]
+    scores: NDArray[np.float32] | None
     duration_seconds: float
     note: str
 
@@ -78,8 +79,8 @@ class Detector:
     """
 
     def __init__(self, path: Path | str, *, n_threads: int = 1) -> None:
-        checks.number("n_threads", n_threads, at_least=1)
-        self._session, self.info = open_model(path, n_threads=n_threads)
+        checks.number("n_threads", n_threads, at_least=1, whole=True)
+        self._session, self.info = open_model(path, n_threads=int(n_threads))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -93,24 +94,30 @@ class Detector:
             audio: a file, or mono samples as float32 (samples,).
             sample_rate: of the samples; only for arrays.
         """
-        return self.events(self.analyse(audio, sample_rate=sample_rate))
+        return self.events(self.analyse(audio, sample_rate=sample_rate, with_scores=False))
 
-    def analyse(self, audio: Path | str | NDArray[np.float32], *, sample_rate: int | None = None) -> Analysis:
+    def analyse(
+        self, audio: Path | str | NDArray[np.float32], *, sample_rate: int | None = None, with_scores: bool = True
+    ) -> Analysis:
         """Return frame probabilities and scores of a recording of any length.
+
+        Args:
+            audio: a file, or mono samples as float32 (samples,).
+            sample_rate: of the samples; only for arrays.
+            with_scores: whether there will be tags; events need no scores, which are half of the memory of a day.
 
         Raises:
             ValueError: when the file cannot be read at all, or the array is not mono samples.
         """
         if isinstance(audio, np.ndarray):
-            return self._analyse_blocks(iter([(self._samples(audio, sample_rate), "")]))
+            return self._analyse_blocks(iter([(self._samples(audio, sample_rate), "")]), with_scores)
         if not isinstance(audio, str | Path):
             raise ValueError(f"audio must be a file name or an array of samples, got {type(audio).__name__}")
         if sample_rate is not None:
             raise ValueError(f"sample_rate is only for arrays, got {sample_rate} with the file {audio}")
         rate = self.info.timeline.sample_rate
-        return self._analyse_blocks(
-            (block.samples, block.note) for block in blocks(audio, sample_rate=rate, block_seconds=_BLOCK_SECONDS)
-        )
+        arriving = blocks(audio, sample_rate=rate, block_seconds=_BLOCK_SECONDS)
+        return self._analyse_blocks(((block.samples, block.note) for block in arriving), with_scores)
 
     def events(self, analysis: Analysis, *, decoding: Decoding | None = None) -> list[Event]:
         """Return the events in what `analyse` found, with the model's own decoding settings or others."""
@@ -122,7 +129,13 @@ class Detector:
         )
 
     def tags(self, analysis: Analysis) -> list[SpanTags]:
-        """Return tag probabilities of every span as long as the clips the model learned from."""
+        """Return tag probabilities of every span as long as the clips the model learned from.
+
+        Raises:
+            ValueError: when the analysis is without scores.
+        """
+        if analysis.scores is None:
+            raise ValueError("analysis must hold scores, got one without - call analyse with with_scores=True for tags")
         return span_tags(
             analysis.frame_probs,
             analysis.scores,
@@ -159,7 +172,7 @@ class Detector:
             )
         return samples
 
-    def _analyse_blocks(self, arriving: Iterator[tuple[NDArray[np.float32], str]]) -> Analysis:
+    def _analyse_blocks(self, arriving: Iterator[tuple[NDArray[np.float32], str]], with_scores: bool) -> Analysis:
         """The network over consecutive blocks of samples, each with a remark."""
         timeline = self.info.timeline
         hop = timeline.hop_samples
@@ -175,16 +188,19 @@ class Detector:
 
         piece_frames = max(1, round(self.info.piece_seconds * timeline.frames_per_second))
         context_frames = round(self.info.context_seconds * timeline.frames_per_second)
-        probs, scores = [], []
+        outputs = ["frame_probs", "scores"] if with_scores else ["frame_probs"]
+        # Bytes grow in place. Arrays would be held twice while they are joined, and those of a day are large.
+        joined = {name: bytearray() for name in outputs}
         for window in windows(samples(), piece_samples=piece_frames * hop, context_samples=context_frames * hop):
-            found_probs, found_scores = self._session.run(None, {"audio": window.samples[None]})  # (1, frames, classes)
+            found = self._session.run(outputs, {"audio": window.samples[None]})  # each (1, frames, classes)
             keep = slice(window.keep_from // hop, timeline.n_frames(window.keep_to))
-            probs.append(found_probs[0, keep])
-            scores.append(found_scores[0, keep])
+            for name, values in zip(outputs, found, strict=True):
+                joined[name] += values[0, keep].tobytes()
+        arrays = {name: np.frombuffer(data, np.float32).reshape(-1, len(self.classes)) for name, data in joined.items()}
         # The sigmoid of two libraries may leave [0, 1] by one rounding.
-        frame_probs = np.clip(np.concatenate(probs), 0.0, 1.0)
+        np.clip(arrays["frame_probs"], 0.0, 1.0, out=arrays["frame_probs"])
         note = " ".join(remark for remark in remarks if remark)
-        return Analysis(frame_probs, np.concatenate(scores), n_samples / timeline.sample_rate, note)
+        return Analysis(arrays["frame_probs"], arrays.get("scores"), n_samples / timeline.sample_rate, note)
 
 
 def load(path: Path | str, *, n_threads: int = 1) -> Detector:

@@ -6,7 +6,7 @@ scores over the frames of a clip weighs its probabilities: what the pooling func
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,17 +125,22 @@ def has_tag(clip_probs: ArrayLike, *, decoding: Decoding) -> NDArray[np.bool_]:
 
 def _checked(
     frame_probs: ArrayLike, scores: ArrayLike | None, rule: str, *, may_be_empty: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Probabilities and scores as float64, or None for scores where the rule needs none."""
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Probabilities and scores as arrays, or None for scores where the rule needs none.
+
+    Not yet as float64: for a day of sound that would be more memory than everything else together.
+    """
     choice("rule", rule, RULES)
     probs = checked_probs("frame_probs", frame_probs)
     if len(probs) == 0 and not may_be_empty:
         raise ValueError("frame_probs must hold at least one frame, got none - is the clip empty?")
     if rule == "max":
-        return probs.astype(np.float64), None
+        return probs, None
     if scores is None:
         raise ValueError("scores must be given for rule 'softmax', got None - does the pooling take the maximum?")
-    weighed_by = np.asarray(scores).astype(np.float64)
+    weighed_by = np.asarray(scores)
+    if weighed_by.dtype.kind not in "biuf":
+        raise ValueError(f"scores must hold numbers, got type {weighed_by.dtype} - is it text, or has it None?")
     if weighed_by.shape != probs.shape:
         raise ValueError(f"scores must have the shape of frame_probs {probs.shape}, got {weighed_by.shape}")
     is_wrong = np.isnan(weighed_by) | (weighed_by == np.inf)
@@ -145,13 +150,15 @@ def _checked(
             f"scores must be below +inf and not NaN, got {weighed_by[row, column]} in frame {row}, class "
             f"number {column} - did the training or the input go wrong?"
         )
-    return probs.astype(np.float64), weighed_by
+    return probs, weighed_by
 
 
-def _pooled(probs: NDArray[np.float64], scores: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _pooled(frame_probs: NDArray[Any], frame_scores: NDArray[Any] | None) -> NDArray[np.float64]:
     """(frames, classes) -> (classes,), the maximum where there are no scores."""
-    if scores is None:
+    probs = frame_probs.astype(np.float64)
+    if frame_scores is None:
         return probs.max(axis=0)
+    scores = frame_scores.astype(np.float64)
     # Frames that all have -inf get equal weights: -inf minus -inf would be NaN.
     finite = np.where(np.isneginf(scores.max(axis=0)), 0.0, scores)
     weights = np.exp(finite - finite.max(axis=0))  # at most 1, and 1 for at least one frame: never 0 / 0

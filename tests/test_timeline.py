@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from earmark.timeline import Timeline
+
+# The default, that of the 2019 recipe, and one whose frames are no whole number of milliseconds.
+GRIDS = [Timeline(16000, 640), Timeline(22050, 4 * 365), Timeline(44100, 441 * 3), Timeline(10, 1)]
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_every_frame_begins_in_itself(grid: Timeline) -> None:
+    frames = range(20_000)
+    assert [grid.frame(grid.seconds(frame)) for frame in frames] == list(frames)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_moment_lies_in_the_frame_that_covers_its_sample(grid: Timeline, rng: np.random.Generator) -> None:
+    for sample in rng.integers(0, 10**7, 2000).tolist():
+        frame = int(Fraction(sample, grid.hop_samples))  # rounds down, exactly
+        assert grid.frame(sample / grid.sample_rate) == frame
+        # So many samples need so many frames, and the last of them is in the last frame.
+        assert grid.n_frames(sample + 1) == frame + 1
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_coarser_grid_has_every_nth_border(grid: Timeline) -> None:
+    for factor in (1, 2, 7):
+        assert [grid.coarser(factor).seconds(i) for i in range(50)] == [grid.seconds(factor * i) for i in range(50)]
+
+
+def test_no_samples_are_no_frames() -> None:
+    assert Timeline(16000, 640).n_frames(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("sample_rate", "hop_samples", "message"),
+    [
+        (0, 640, "sample_rate must be at least 1, got 0"),
+        (16000, 0, "hop_samples must be at least 1, got 0"),
+        (16000, 0.02, "hop_samples must be at least 1, got 0.02 - in samples, for instance 320"),
+        (16000.5, 640, "sample_rate must be a whole number, got 16000.5"),
+    ],
+)
+def test_grids_that_cannot_be(sample_rate: int, hop_samples: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Timeline(sample_rate, hop_samples)
