@@ -68,44 +68,44 @@ def find_runs(
         4 5 0.7 0.5
     """
     smaller_neighbours = fast.compiled_smaller_neighbours() if fast.is_wanted(use_numba) else _smaller_neighbours
-    n_frames = values.shape[1]
-    place = np.flatnonzero(keep)  # in values laid out as one line, class after class
-    frame = place % max(1, n_frames)
-    is_new = np.append(True, np.diff(place) > 1)[: len(place)] | begins_clip[frame] | (frame == 0)
-    starts = np.append(np.flatnonzero(is_new), len(place))
-    begin = 0
-    while begin < len(starts) - 1:
-        # Whole stretches only; one that is longer than a chunk is a chunk by itself.
-        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _CHUNK_FRAMES, side="right")) - 1)
-        chunk = slice(starts[begin], starts[end])
-        yield _runs(values.reshape(-1), place[chunk], is_new[chunk], n_frames, smaller_neighbours)
-        begin = end
+    for class_index, (of_class, is_kept) in enumerate(zip(values, keep, strict=True)):
+        frame = np.flatnonzero(is_kept)
+        is_new = begins_clip[frame]
+        is_new[1:] |= np.diff(frame) > 1
+        is_new[:1] = True
+        starts = np.append(np.flatnonzero(is_new), len(frame))
+        begin = 0
+        while begin < len(starts) - 1:
+            # Whole stretches only; one that is longer than a chunk is a chunk by itself.
+            end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _CHUNK_FRAMES, side="right")) - 1)
+            chunk = slice(starts[begin], starts[end])
+            yield _runs(of_class, frame[chunk], is_new[chunk], class_index, smaller_neighbours)
+            begin = end
 
 
 def _runs(
-    line: NDArray[np.float64],
-    place: NDArray[np.int64],
+    values: NDArray[np.float64],
+    frame: NDArray[np.int64],
     is_new: NDArray[np.bool_],
-    n_frames: int,
+    class_index: int,
     smaller_neighbours: fast.SmallerNeighbours,
 ) -> Runs:
-    """The runs among the scores at `place`, stretches of neighbours of which the first ones are new."""
-    # Around every stretch stands -inf, where each search ends: (places + stretches + 1,)
-    at = np.arange(len(place)) + np.cumsum(is_new)
+    """The runs among these frames of one class, stretches of neighbours of which the first ones are new."""
+    # Around every stretch stands -inf, where each search ends: (frames + stretches + 1,)
+    at = np.arange(len(frame)) + np.cumsum(is_new)
     padded = np.full(at[-1] + 2, -np.inf)
-    padded[at] = line[place]
+    padded[at] = values[frame]
     before, after = smaller_neighbours(padded)
-    low, high = padded[before[at]], padded[after[at]]
     # Of frames with the same score in one run the first one stands for it.
-    stands = low < padded[at]
-    at, low, high = at[stands], low[stands], high[stands]
-    place = place[stands]
+    stands = padded[before[at]] < padded[at]
+    at, frame = at[stands], frame[stands]
+    before, after = before[at], after[at]
     return Runs(
-        place // n_frames,
-        place % n_frames - (at - before[at] - 1),
-        place % n_frames + (after[at] - at),
+        np.full(len(at), class_index),
+        frame - (at - before - 1),
+        frame + (after - at),
         padded[at],
-        np.maximum(low, high),
+        np.maximum(padded[before], padded[after]),
     )
 
 

@@ -125,14 +125,11 @@ def score_table(
             edges.append(_checked_edges(name, edge_seconds, len(table)))
     if not files:
         raise ValueError("scores must have at least one file, got none - is the folder empty?")
-    lengths = np.array([len(table) for table in files.values()])
-    return ScoreTable(
-        tuple(files),
-        columns,
-        np.ascontiguousarray(np.concatenate(list(files.values())).T),  # (frames, classes) -> (classes, frames)
-        np.append(0, np.cumsum(lengths)),
-        np.concatenate(edges),
-    )
+    first_frame = np.append(0, np.cumsum([len(table) for table in files.values()]))
+    values = np.empty((len(columns), first_frame[-1]))  # filled clip by clip: the scores are never there three times
+    for table, first in zip(files.values(), first_frame, strict=False):
+        values[:, first : first + len(table)] = table.T  # (frames, classes) -> (classes, frames)
+    return ScoreTable(tuple(files), columns, values, first_frame, np.concatenate(edges))
 
 
 def ranges(first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
