@@ -60,6 +60,23 @@ class Collars:
 DCASE_COLLARS = Collars()  # 200 ms, and 20 % of the length for offsets
 
 
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What became of every event.
+
+    Args:
+        found: rows of the reference that have a partner.
+        missed: rows of the reference that have none.
+        wrong: rows of the predictions that have none.
+        substituted: those of `missed` for which a wrong prediction of another class stands.
+    """
+
+    found: NDArray[np.int64]
+    missed: NDArray[np.int64]
+    wrong: NDArray[np.int64]
+    substituted: NDArray[np.int64]
+
+
 def event_counts(
     reference: AnyEvents,
     predicted: AnyEvents,
@@ -126,24 +143,39 @@ def count_events(
         >>> counts.classes, counts.false_positives, counts.false_negatives, counts.substitutions
         (('cat', 'dog'), array([1, 0]), array([0, 1]), 1)
     """
-    check_same_grid(reference, predicted)
-    in_list_order = compatible == "sed_eval"
-    found, right = match_events(reference, predicted, collars=collars, in_list_order=in_list_order)
+    decisions = decide_events(reference, predicted, collars=collars, compatible=compatible)
     n_classes = len(reference.classes)
-    hits = np.bincount(reference.class_index[found], minlength=n_classes)
-    is_missed, is_wrong = np.full(len(reference), True), np.full(len(predicted), True)
-    is_missed[found], is_wrong[right] = False, False
-    missed, wrong = np.flatnonzero(is_missed), np.flatnonzero(is_wrong)
-    substitutions = _n_substitutions(reference.rows(is_missed), predicted.rows(is_wrong), collars, in_list_order)
     return Counts(
         "event",
         reference.classes,
-        hits,
-        np.bincount(predicted.class_index[wrong], minlength=n_classes),
-        np.bincount(reference.class_index[missed], minlength=n_classes),
-        substitutions,
+        np.bincount(reference.class_index[decisions.found], minlength=n_classes),
+        np.bincount(predicted.class_index[decisions.wrong], minlength=n_classes),
+        np.bincount(reference.class_index[decisions.missed], minlength=n_classes),
+        len(decisions.substituted),
         compatible,
     )
+
+
+def decide_events(
+    reference: EventTable, predicted: EventTable, *, collars: Collars = DCASE_COLLARS, compatible: str | None = None
+) -> Decisions:
+    """Return which events `count_events` counts as what.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> dogs = [Event(0, 1, "dog"), Event(5, 6, "dog")], [Event(5.1, 6.1, "dog"), Event(8, 9, "dog")]
+        >>> reference, predicted, _ = event_tables({"a.wav": dogs[0]}, {"a.wav": dogs[1]})
+        >>> decide_events(reference, predicted)
+        Decisions(found=array([1]), missed=array([0]), wrong=array([1]), substituted=array([], dtype=int64))
+    """
+    check_same_grid(reference, predicted)
+    in_list_order = compatible == "sed_eval"
+    found, right = match_events(reference, predicted, collars=collars, in_list_order=in_list_order)
+    is_missed, is_wrong = np.full(len(reference), True), np.full(len(predicted), True)
+    is_missed[found], is_wrong[right] = False, False
+    missed = np.flatnonzero(is_missed)
+    substituted = _substituted(reference.rows(is_missed), predicted.rows(is_wrong), collars, in_list_order)
+    return Decisions(found, missed, np.flatnonzero(is_wrong), missed[substituted])
 
 
 def match_events(
@@ -165,7 +197,7 @@ def match_events(
         >>> match_events(reference, predicted)     # the second of the reference is the first of the predictions
         (array([1]), array([0]))
     """
-    pairs = _within_collars(reference, predicted, reference.cell, predicted.cell, collars)
+    pairs = within_collars(reference, predicted, reference.cell, predicted.cell, collars)
     rows, columns = pairs
     # Nearly all events have one candidate that has no other: those are pairs. Only the rest needs to be matched.
     is_only = (np.bincount(rows, minlength=len(reference))[rows] == 1) & (
@@ -183,16 +215,16 @@ def match_events(
     )
 
 
-def _n_substitutions(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> int:
-    """How many misses have a false positive of another class within the collars: first come, first served."""
-    rows, columns = _within_collars(missed, wrong, missed.file_index, wrong.file_index, collars)
+def _substituted(missed: EventTable, wrong: EventTable, collars: Collars, in_list_order: bool) -> NDArray[np.int64]:
+    """Rows of misses that have a false positive of another class within the collars: first come, first served."""
+    rows, columns = within_collars(missed, wrong, missed.file_index, wrong.file_index, collars)
     used_rows: set[int] = set()
     used_columns: set[int] = set()
     for row, column in _visited(rows, columns, missed, wrong, in_list_order):
         if row not in used_rows and column not in used_columns:
             used_rows.add(row)
             used_columns.add(column)
-    return len(used_rows)
+    return np.array(sorted(used_rows), dtype=np.int64)
 
 
 def _visited(
@@ -218,7 +250,7 @@ def _visited(
     return list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
 
 
-def _within_collars(
+def within_collars(
     reference: EventTable,
     predicted: EventTable,
     reference_group: NDArray[np.int64],

@@ -96,8 +96,8 @@ class EventTable(TagTable):
         """Offsets as whole nanoseconds: (rows,)."""
         return nanoseconds(self.offset_seconds)
 
-    def rows(self, keep: NDArray[np.bool_]) -> EventTable:
-        """Return the table of the rows where `keep` is true.
+    def rows(self, keep: NDArray[np.bool_] | NDArray[np.int64]) -> EventTable:
+        """Return the table of the rows where `keep` is true, or that it numbers.
 
         Example:
             >>> two, times = np.array([0, 0]), np.array([1.0, 4.0])

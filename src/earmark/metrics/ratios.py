@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = NDArray[np.int64] | NDArray[np.float64]
 TOOL_EPSILON = float(np.spacing(1))  # 2.2e-16, which sed_eval adds to the denominators of its rates and accuracies
 
 
-def ratio(part: NDArray[np.int64], whole: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
+def ratio(part: Numbers, whole: Numbers, *, empty: float) -> NDArray[np.float64]:
     """Return part / whole, and `empty` where whole is 0.
 
     Example:
         >>> ratio(np.array([3, 0]), np.array([4, 0]), empty=np.nan)
         array([0.75,  nan])
     """
-    return np.divide(part, whole, out=np.full(len(part), empty), where=whole > 0)
+    return np.divide(part, whole, out=np.full(part.shape, empty), where=whole > 0)
 
 
-def tool_ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+def tool_ratio(part: Numbers, whole: Numbers) -> NDArray[np.float64]:
     """Return part / (whole + 2.2e-16), as sed_eval divides.
 
     Where whole is 1 the last digit differs, and where it is 0 the result is 0 or astronomical.

@@ -30,6 +30,38 @@ class _Runs:
     stop: NDArray[np.int64]
     group_length: int
 
+    @property
+    def cell(self) -> NDArray[np.int64]:
+        """File and class of each run, as the tables number them: (runs,)."""
+        return self.start // self.group_length
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentDecisions:
+    """How many segments were decided how, before they are added up.
+
+    Args:
+        reference_cell: (runs,) file and class of each run of reference segments, as `TagTable.cell` numbers them.
+        n_reference: (runs,) its segments.
+        n_found: (runs,) those of them that the predictions have too.
+        predicted_cell: (predicted runs,).
+        n_predicted: (predicted runs,).
+        stretch_file: (stretches,) the file of each stretch of time in which nothing begins or ends.
+        n_shared: (stretches,) in its segments, the classes of the side that has fewer.
+        n_segments: (files,) all segments of a file.
+        n_late_events: events of both sides that end after the duration given for their file.
+    """
+
+    reference_cell: NDArray[np.int64]
+    n_reference: NDArray[np.int64]
+    n_found: NDArray[np.int64]
+    predicted_cell: NDArray[np.int64]
+    n_predicted: NDArray[np.int64]
+    stretch_file: NDArray[np.int64]
+    n_shared: NDArray[np.int64]
+    n_segments: NDArray[np.int64]
+    n_late_events: int
+
 
 def segment_counts(
     reference: AnyEvents,
@@ -89,6 +121,49 @@ def count_segments(
 
     A segment in which classes were missed and others made up has as many substitutions as the fewer of the two.
     """
+    decided = decide_segments(
+        reference, predicted, segment_seconds=segment_seconds, durations=durations, compatible=compatible
+    )
+    n_classes = len(reference.classes)
+    hits, n_true, n_predicted = (
+        added_up(cell % max(1, n_classes), n_segments, n_classes)
+        for cell, n_segments in (
+            (decided.reference_cell, decided.n_found),
+            (decided.reference_cell, decided.n_reference),
+            (decided.predicted_cell, decided.n_predicted),
+        )
+    )
+    return SegmentCounts(
+        "segment",
+        reference.classes,
+        hits,
+        n_predicted - hits,
+        n_true - hits,
+        int(decided.n_shared.sum() - hits.sum()),
+        compatible,
+        segment_seconds,
+        int(decided.n_segments.sum()),
+        decided.n_late_events,
+    )
+
+
+def decide_segments(
+    reference: EventTable,
+    predicted: EventTable,
+    *,
+    segment_seconds: float = 1.0,
+    durations: Mapping[str, float] | None = None,
+    compatible: str | None = None,
+) -> SegmentDecisions:
+    """Return the runs of segments that `count_segments` adds up by class; files or cells can be added up as well.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> reference, predicted, _ = event_tables({"a.wav": [Event(0, 3, "dog")]}, {"a.wav": [Event(2, 5, "dog")]})
+        >>> decided = decide_segments(reference, predicted)
+        >>> decided.n_reference, decided.n_found, decided.n_predicted, decided.n_segments
+        (array([3]), array([1]), array([3]), array([5]))
+    """
     check_same_grid(reference, predicted)
     number("segment_seconds", segment_seconds, at_least=1e-3, hint="in seconds, for instance 1.0")
     in_floating_point = compatible == "sed_eval"
@@ -114,22 +189,27 @@ def count_segments(
     true_runs, predicted_runs = (
         _merged(side.cell, span, group_length) for side, span in zip(sides, spans, strict=True)
     )
-    n_classes = len(reference.classes)
-    n_true, n_predicted = (_per_class(runs, runs.stop - runs.start, n_classes) for runs in (true_runs, predicted_runs))
-    hits = _per_class(true_runs, _covered(true_runs, predicted_runs), n_classes)
-    substitutions = _smaller_side(true_runs, predicted_runs, n_classes) - int(hits.sum())
-    return SegmentCounts(
-        "segment",
-        reference.classes,
-        hits,
-        n_predicted - hits,
-        n_true - hits,
-        substitutions,
-        compatible,
-        segment_seconds,
-        int(lengths.sum()),
+    return SegmentDecisions(
+        true_runs.cell,
+        true_runs.stop - true_runs.start,
+        _covered(true_runs, predicted_runs),
+        predicted_runs.cell,
+        predicted_runs.stop - predicted_runs.start,
+        *_smaller_side(true_runs, predicted_runs, len(reference.classes)),
+        lengths,
         n_late_events,
     )
+
+
+def added_up(index: NDArray[np.int64], values: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Add up the values of every index from 0 to n - 1: (rows,), (rows,) -> (n,).
+
+    Example:
+        >>> added_up(np.array([0, 2, 0]), np.array([5, 6, 7]), 3)
+        array([12,  0,  6])
+    """
+    # bincount adds in double precision, which is exact up to 2^53 segments.
+    return np.bincount(index, weights=values, minlength=n).astype(np.int64)
 
 
 def _segments_of(
@@ -184,13 +264,6 @@ def _merged(cell: NDArray[np.int64], span: tuple[NDArray[np.int64], NDArray[np.i
     return _Runs(start[is_first], stop[is_last], group_length)
 
 
-def _per_class(runs: _Runs, n_segments: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
-    """Segments added up by class: (runs,) -> (classes,)."""
-    class_index = runs.start // runs.group_length % max(1, n_classes)
-    # bincount adds in double precision, which is exact up to 2^53 segments.
-    return np.bincount(class_index, weights=n_segments, minlength=n_classes).astype(np.int64)
-
-
 def _covered(runs: _Runs, others: _Runs) -> NDArray[np.int64]:
     """How many segments of each run lie in the other runs: (runs,)."""
     before = np.append(0, np.cumsum(others.stop - others.start))  # segments in all runs before the nth
@@ -203,8 +276,10 @@ def _covered(runs: _Runs, others: _Runs) -> NDArray[np.int64]:
     return n_up_to(runs.stop) - n_up_to(runs.start)
 
 
-def _smaller_side(true_runs: _Runs, predicted_runs: _Runs, n_classes: int) -> int:
-    """In every segment, the classes of the side that has fewer; added up over all segments of all files."""
+def _smaller_side(
+    true_runs: _Runs, predicted_runs: _Runs, n_classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The file of every stretch of time, and in its segments the classes of the side that has fewer, added up."""
     edges = []
     for runs in (true_runs, predicted_runs):
         cell, inside = np.divmod(runs.start, runs.group_length)
@@ -212,7 +287,8 @@ def _smaller_side(true_runs: _Runs, predicted_runs: _Runs, n_classes: int) -> in
         edges += [start, start + (runs.stop - runs.start)]
     edge = np.concatenate(edges)
     order = np.argsort(edge)
-    lengths = np.diff(edge[order])
+    edge = edge[order]
+    lengths = np.diff(edge)  # also from one file to the next, where neither side has a class
     steps = np.repeat([[1, -1, 0, 0], [0, 0, 1, -1]], [len(part) for part in edges], axis=1)  # (2 sides, edges)
     n_true, n_predicted = (np.cumsum(side[order])[:-1] for side in steps)
-    return int((np.minimum(n_true, n_predicted) * lengths).sum())
+    return edge[:-1] // true_runs.group_length, np.minimum(n_true, n_predicted) * lengths

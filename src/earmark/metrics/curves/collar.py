@@ -1,0 +1,185 @@
+"""Event-based curves: event F1 with collars at every threshold at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earmark.metrics.curves.changes import Changes, changes_of, found_changes, joined
+from earmark.metrics.curves.coverage import Coverage, coverage_of
+from earmark.metrics.curves.curve import Curves, curves_of
+from earmark.metrics.curves.runs import Runs, find_runs
+from earmark.metrics.curves.scored_clips import ScoredClips
+from earmark.metrics.event import DCASE_COLLARS, Collars, within_collars
+from earmark.metrics.event_table import EventTable
+from earmark.metrics.matching import maximum_matching
+
+
+def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_numba: bool | None = None) -> Curves:
+    """Count hits and false alarms with collars, as `count_events` does, at every threshold.
+
+    At a threshold the predicted events of a class are the longest runs of frames whose scores reach it. Each run is
+    tested against the reference once, however many thresholds it lives through.
+
+    Args:
+        clips: scores and reference.
+        collars: what makes two events the same.
+        use_numba: True insists on the compiled loop of the extra `[fast]`, False forbids it, None takes it if it is
+            there. The result is the same.
+
+    Example:
+        >>> from earmark.events import Event
+        >>> from earmark.metrics.curves.scored_clips import scored_clips
+        >>> from earmark.metrics.curves.scores import score_table
+        >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
+        >>> curve = collar_curves(scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})).of_class[0]
+        >>> curve.score, curve.true_positives, curve.false_positives
+        (array([inf, 0.9, 0.8, 0.3]), array([0, 0, 1, 0]), array([0, 1, 0, 1]))
+    """
+    hits = _hit_changes(clips, collars, use_numba)
+    found = found_changes(clips.scores)
+    n_classes = len(clips.scores.classes)
+    changes = [joined([found[index], _of_class(hits, index)]) for index in range(n_classes)]
+    return curves_of(
+        "event",
+        clips.scores.classes,
+        changes,
+        clips.scores.files,
+        reference_by_file=clips.reference_by_file,
+        use_numba=use_numba,
+    )
+
+
+def _of_class(hits: tuple[NDArray[np.int64], Changes], index: int) -> Changes:
+    """The changes of one class."""
+    class_index, changes = hits
+    keep = class_index == index
+    return Changes(changes.score[keep], changes.file_index[keep], changes.hits[keep], changes.false_alarms[keep])
+
+
+def _hit_changes(clips: ScoredClips, collars: Collars, use_numba: bool | None) -> tuple[NDArray[np.int64], Changes]:
+    """When hits appear and disappear, each a false alarm less or more: (changes,) class index, and the changes."""
+    rows, runs = _hitting_runs(clips, collars, use_numba)
+    if len(rows) == 0:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, changes_of(np.zeros(0), empty, hits=empty, false_alarms=empty)
+    cell = clips.reference.cell[rows]
+    is_contested = _is_contested(rows, runs)
+    contested_cells = np.unique(cell[is_contested])
+    by_hand = np.isin(cell, contested_cells)
+    parts = [_one_by_one(cell[~by_hand], runs.rows(~by_hand))]
+    # Nearly always an event and a run have only each other. Where they do not, matching decides at each threshold.
+    for contested in contested_cells:
+        where = np.flatnonzero(cell == contested)
+        parts.append(_matched(int(contested), rows[where], runs.rows(where)))
+    cells, score, step = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    is_real = score > -np.inf
+    file_index, class_index = np.divmod(cells[is_real], len(clips.scores.classes))
+    return class_index, changes_of(score[is_real], file_index, hits=step[is_real], false_alarms=-step[is_real])
+
+
+def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) -> tuple[NDArray[np.int64], Runs]:
+    """All pairs of a reference row and a run within the collars: (pairs,), (pairs,)."""
+    scores, reference = clips.scores, clips.reference
+    file_of_frame = scores.file_of_frame
+    holds_reference = np.zeros((len(scores.classes), len(scores.files)), dtype=bool)
+    holds_reference[reference.class_index, reference.file_index] = True
+    coverage = coverage_of(scores, reference)
+    near_onset, near_offset = _near_edges(clips, coverage, collars)
+    pairs: list[tuple[NDArray[np.int64], Runs]] = []
+    for runs in find_runs(
+        scores.values,
+        keep=holds_reference[:, file_of_frame],
+        begins_clip=scores.begins_clip,
+        use_numba=use_numba,
+    ):
+        cell = coverage.cell_of(file_of_frame[runs.first], runs.class_index)
+        first_edge = coverage.first_of_cell[cell] - coverage.first_frame_of_cell[cell]
+        runs = runs.rows(near_onset[first_edge + runs.first] & near_offset[first_edge + runs.end])
+        file_index = file_of_frame[runs.first]
+        found = EventTable(
+            scores.files,
+            scores.classes,
+            file_index,
+            runs.class_index,
+            scores.edge_seconds[runs.first + file_index],
+            scores.edge_seconds[runs.end + file_index],
+        )
+        rows, columns = within_collars(reference, found, reference.cell, found.cell, collars)
+        pairs.append((rows, runs.rows(columns)))
+    if not pairs:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, Runs(empty, empty, empty, np.zeros(0), np.zeros(0))
+    return np.concatenate([rows for rows, _ in pairs]), _joined_runs([runs for _, runs in pairs])
+
+
+def _near_edges(
+    clips: ScoredClips, coverage: Coverage, collars: Collars
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether an edge may be the onset, or the offset, of a hit, generously: (edges of all cells,) each."""
+    reference, slack = clips.reference, 1_000_000  # more than any rounding; who is really near is decided later
+    fraction = collars.offset_fraction * (reference.offset_nanoseconds - reference.onset_nanoseconds)
+    reach = (
+        np.full(len(reference), collars.onset_seconds * 1e9),
+        np.maximum(collars.offset_seconds * 1e9, fraction),
+    )
+    # Each cell's part of the line, so that no reach leads into the next one.
+    first = coverage.first_of_cell[coverage.cell_of_event]
+    stop = np.append(coverage.first_of_cell, len(coverage.edge_line))[coverage.cell_of_event + 1]
+    near = []
+    for line, collar in zip((coverage.event_onset_line, coverage.event_offset_line), reach, strict=True):
+        margin = np.rint(collar).astype(np.int64) + slack + round(collars.tolerance_seconds * 1e9)
+        low = np.clip(np.searchsorted(coverage.edge_line, line - margin), first, stop)
+        high = np.clip(np.searchsorted(coverage.edge_line, line + margin), first, stop)
+        n_edges = len(coverage.edge_line) + 1
+        steps = np.bincount(low, minlength=n_edges) - np.bincount(high, minlength=n_edges)
+        near.append(np.cumsum(steps)[:-1] > 0)
+    return near[0], near[1]
+
+
+def _is_contested(rows: NDArray[np.int64], runs: Runs) -> NDArray[np.bool_]:
+    """Whether a pair's run hits another event too, or its event is hit by another run at the same time: (pairs,)."""
+    order = np.lexsort((-runs.top, rows))
+    same_event = rows[order][1:] == rows[order][:-1]
+    # Sorted by when they appear: if any two of an event's runs live together, so do two neighbours.
+    together = same_event & (runs.top[order][1:] > runs.bottom[order][:-1])
+    contested = np.zeros(len(rows), dtype=bool)
+    contested[order[1:][together]] = True
+    order = np.lexsort((runs.end, runs.first, runs.class_index))
+    same_run = (np.diff(runs.first[order]) == 0) & (np.diff(runs.end[order]) == 0)
+    same_run &= np.diff(runs.class_index[order]) == 0
+    contested[order[1:][same_run]] = True
+    return contested
+
+
+def _one_by_one(
+    cell: NDArray[np.int64], runs: Runs
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Every run is a hit as long as it lives: (changes,) cell, score and step."""
+    ones = np.ones(len(cell), dtype=np.int64)
+    return np.concatenate([cell, cell]), np.concatenate([runs.top, runs.bottom]), np.concatenate([ones, -ones])
+
+
+def _matched(
+    cell: int, rows: NDArray[np.int64], runs: Runs
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """In one clip and class: the largest matching of the runs alive at each threshold."""
+    levels = np.unique(np.concatenate([runs.top, runs.bottom]))[::-1]
+    sizes = []
+    for level in levels.tolist():
+        neighbours: dict[int, list[int]] = {}
+        for place in np.flatnonzero((runs.top >= level) & (runs.bottom < level)).tolist():
+            neighbours.setdefault(int(runs.first[place]), []).append(int(rows[place]))
+        sizes.append(len(maximum_matching(neighbours)))
+    steps = np.diff(sizes, prepend=0)
+    return np.full(len(levels), cell, dtype=np.int64), levels, steps.astype(np.int64)
+
+
+def _joined_runs(parts: list[Runs]) -> Runs:
+    """Several lists as one."""
+    return Runs(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("class_index", "first", "end", "top", "bottom")
+        )
+    )
