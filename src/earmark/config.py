@@ -146,7 +146,8 @@ class TrainingConfig:
     gradient_clip: float = 5.0  # largest norm of the gradient; 0: off
     holdout_fraction: float = 0.15  # of the groups (or clips), when no column says what is held out
     validate_every_epochs: int = 1
-    select: str = "f1"  # f1: best held-out macro clip F1 | loss: lowest held-out loss | last
+    # f1: best held-out macro clip F1 (where no class can have one: as loss) | loss: lowest held-out loss | last
+    select: str = "f1"
     checkpoint_seconds: float = 60.0  # a checkpoint at least this often, besides the one after each epoch
     snapshot_epochs: tuple[int, ...] = ()  # epochs after which a copy is kept in snapshots/
     loss: str = "log"  # log: on log y^c and log(1 - y^c), no clamp | clamped: y^c clamped to [1e-7, 1 - 1e-7]

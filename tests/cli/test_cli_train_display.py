@@ -20,7 +20,7 @@ def step(epoch: int, of_epoch: float) -> dict[str, Any]:
     return {"kind": "step", "step": 1, "epoch": epoch, "of_epoch": of_epoch, "loss": 0.25}
 
 
-def epoch(number: int, best: int, **figures: float) -> dict[str, Any]:
+def epoch(number: int, best: int, **figures: float | None) -> dict[str, Any]:
     return {"kind": "epoch", "step": 1, "epoch": number, "best_epoch": best, "pooling": None, **figures}
 
 
@@ -80,11 +80,13 @@ def test_without_a_terminal_there_are_lines_only(capsys: pytest.CaptureFixture[s
         watch.on_row(step(1, 1.0))
         watch.on_row(epoch(1, 1))
         watch.on_row(epoch(2, 1, held_out_loss=0.5, held_out_macro_f1=0.25))
+        watch.on_row(epoch(2, 2, held_out_loss=0.5, held_out_macro_f1=None))  # no class can have one
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.strip().splitlines() == [
         "epoch   1 of 2",
         "epoch   2 of 2   held-out loss 0.500   best tag F1 0.250",
+        "epoch   2 of 2   held-out loss 0.500   best tag F1 -   best so far",
     ]
 
 
@@ -140,7 +142,26 @@ def test_without_held_out_clips_nothing_is_said_about_thresholds(
     report(
         result(tmp_path / "run", held_out_clips=0, held_out_f1={}, held_out_best_f1={}, untuned=("dog",)), TWO_EPOCHS
     )
-    assert "threshold" not in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "threshold" not in shown
+    assert "no clip held out" in shown
+    assert "has this class" not in shown
+    assert "lowest held-out loss" not in shown
+
+
+@pytest.mark.parametrize(
+    ("best_f1", "select", "is_said"), [({}, "f1", True), ({"dog": 0.0}, "f1", False), ({}, "loss", False)]
+)
+def test_held_out_clips_that_tell_no_epochs_apart(
+    best_f1: dict[str, float], select: str, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = Config(training=TrainingConfig(epochs=2, select=select))
+    report(result(tmp_path / "run", held_out_clips=1, held_out_f1={}, held_out_best_f1=best_f1), config)
+    shown = capsys.readouterr().err
+    assert (
+        "the best epoch is the one of the lowest held-out loss: no class has held-out clips with" in shown
+    ) == is_said
+    assert "1 clip held out" in shown
 
 
 def test_alpha_is_a_parameter_too_and_there_may_be_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

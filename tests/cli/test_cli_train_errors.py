@@ -79,6 +79,20 @@ def test_a_dry_run_names_corrupt_audio_too(labels: Path, tmp_path: Path) -> None
     assert f"only in part  {labels}:7: 05.wav: lasts only 0.001 s\n" in result.stdout
 
 
+def test_spans_that_exclude_each_other_are_remarked(labels: Path, tmp_path: Path) -> None:
+    header, *rows = labels.read_text().splitlines()
+    lines = [f"{header}\tonset\toffset", *(f"{row}\t\t" for row in rows)]
+    number = next(i for i, line in enumerate(lines, start=1) if line.split("\t")[1] == "")  # none of the classes
+    name = lines[number - 1].split("\t")[0]
+    lines += [f"{name}\tbark\t0.1\t0.4", f"{name}\tbark\t0.2\t0.5"]
+    labels.write_text("\n".join(lines) + "\n")
+    result = done(*train(labels, tmp_path / "run", *audio(labels), training__holdout_fraction="0"))
+    assert (
+        f"earmark: {labels}:{len(lines) - 1} says that 'bark' is in a part of {name}, and {labels}:{number}, which"
+        " covers this part, that it is not there (1 more like this) - is a tag missing?\n"
+    ) in result.stderr
+
+
 def test_what_may_not_be_meant_is_remarked_and_done(labels: Path, tmp_path: Path) -> None:
     labels.write_text(labels.read_text().replace("04.wav\tbark", "04.wav\tBark"))
     result = done(*train(labels, tmp_path / "run", *audio(labels), training__holdout_fraction="0"))
@@ -217,7 +231,8 @@ def test_learning_too_fast_stops_the_run(labels: Path, tmp_path: Path) -> None:
     number = "[-+.e0-9naif]+"
     assert re.fullmatch(
         rf"earmark: (the (loss|gradient) is no longer a finite number at step 2 \(tags {number}, penalty {number},"
-        rf" gradient norm {number}\) on the clips|after step \d the network says {number} where \+-10 is nearly"
+        rf" gradient norm {number}\) on the clips|after step \d \(before it: tags {number}, penalty"
+        rf" {number}\) the network says {number} where \+-10 is nearly"
         r" certain, on the clips) (\d\d\.wav(, )?)+; no checkpoint had been written yet - begin another run with a"
         r" lower training\.learning_rate, or look at these clips\n",
         message,

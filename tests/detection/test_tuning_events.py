@@ -12,7 +12,8 @@ from earmark.detection.decoding import decode
 from earmark.detection.settings import ClassDecoding, Decoding
 from earmark.detection.tuning_events import LENGTHS_SECONDS, LOW_FRACTIONS, THRESHOLDS, tune_from_events
 from earmark.events import Event
-from earmark.metrics.event import Collars, event_counts
+from earmark.metrics.collars import Collars
+from earmark.metrics.event import event_counts
 from earmark.timeline import Timeline
 
 GRID = Timeline(sample_rate=16000, hop_samples=1600)  # 0.1 s per frame

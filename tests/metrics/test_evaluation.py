@@ -7,8 +7,9 @@ from oracles.metrics_stored import as_events, assert_as_the_tool_says, tool_figu
 
 from earmark.events import Event
 from earmark.metrics.clip import clip_counts, tags_from_events
+from earmark.metrics.collars import Collars
 from earmark.metrics.evaluation import evaluate
-from earmark.metrics.event import Collars, event_counts
+from earmark.metrics.event import event_counts
 from earmark.metrics.segment import segment_counts
 
 # Laws

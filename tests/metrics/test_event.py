@@ -9,8 +9,9 @@ from oracles.metrics_cases import Case, Lists, cases, clips_case, crowded_case, 
 from oracles.metrics_stored import as_events, assert_as_the_tool_says, tool_figures
 
 from earmark.events import Event
+from earmark.metrics.collars import Collars
 from earmark.metrics.encoding import event_tables
-from earmark.metrics.event import Collars, count_events, event_counts, match_events
+from earmark.metrics.event import count_events, event_counts, match_events
 
 CROWDED = [crowded_case(seed) for seed in range(500, 540)]
 

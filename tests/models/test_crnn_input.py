@@ -95,6 +95,32 @@ def test_wrong_features_and_masks_are_refused(features: Tensor, mask: Tensor | N
 
 
 @pytest.mark.parametrize(
+    ("features", "mask", "message"),
+    [
+        (FEATURES.tolist(), None, "features must be a torch tensor, got list - use torch.as_tensor"),
+        (FEATURES.numpy(), None, "features must be a torch tensor, got ndarray"),
+        (None, None, "features must be a torch tensor, got NoneType"),
+        (FEATURES, MASK.tolist(), "mask must be a torch tensor, got list"),
+        (
+            FEATURES.long(),
+            None,
+            r"features must be .* than the weights \(torch.float32\), got torch.int64 - convert them",
+        ),
+        (
+            FEATURES.double(),
+            None,
+            r"features must be .* the weights \(torch.float32\), got torch.float64 - convert them",
+        ),
+    ],
+)
+def test_what_torch_would_refuse_deep_inside_is_refused_here(features: Any, mask: Any, message: str) -> None:
+    network = lively_network()
+    for call in (network.crnn, network):
+        with pytest.raises(ValueError, match=message):
+            call(features, mask)
+
+
+@pytest.mark.parametrize(
     ("classes", "message"),
     [
         ("cat", r"classes must be a list of names, got 'cat' - did you mean \['cat'\]\?"),

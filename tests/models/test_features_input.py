@@ -50,6 +50,12 @@ def test_audio_that_is_not_float32_or_empty_is_refused(audio: Tensor, came: str,
         LogMel(FeatureConfig(framing=framing))(audio)
 
 
+@pytest.mark.parametrize("audio", [[[0.0] * 8000], np.zeros((1, 8000), dtype=np.float32), None], ids=type)
+def test_audio_that_is_no_tensor_is_refused(audio: Any) -> None:
+    with pytest.raises(ValueError, match=f"audio must be a torch tensor, got {type(audio).__name__} - use torch.as_te"):
+        LogMel(FeatureConfig())(audio)
+
+
 def test_audio_without_a_batch_axis() -> None:
     with pytest.raises(ValueError, match=r"audio must have shape \(batch, samples\), got \(100,\) - did you forget"):
         LogMel(FeatureConfig())(torch.zeros(100))
@@ -70,6 +76,24 @@ def test_too_many_bands_for_the_window() -> None:
 def test_an_unknown_scale_is_refused() -> None:
     with pytest.raises(ValueError, match=r"scale must be one of slaney, htk, got 'slany' - did you mean 'slaney'\?"):
         mel_filterbank(**{**BANK, "scale": "slany"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("sample_rate", 0, "sample_rate must be above 0, got 0"),
+        ("sample_rate", "16000", "sample_rate must be a number, got '16000'"),
+        ("fft_samples", 0, "fft_samples must be at least 1, got 0"),
+        ("fft_samples", 1023.5, "fft_samples must be a whole number, got 1023.5"),
+        ("n_mels", 0, "n_mels must be at least 1, got 0"),
+        ("n_mels", 2.5, "n_mels must be a whole number, got 2.5"),
+        ("min_hz", None, "min_hz must be a number, got None"),
+        ("max_hz", "8000", "max_hz must be a number, got '8000'"),
+    ],
+)
+def test_what_is_no_count_or_frequency_is_refused(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        mel_filterbank(**{**BANK, name: value})
 
 
 @pytest.mark.parametrize(

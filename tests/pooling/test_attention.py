@@ -57,6 +57,7 @@ def test_the_head_starts_xavier_uniform_without_bias() -> None:
     bound = math.sqrt(6 / (200 + 17))
     assert 0.95 * bound < pool.linear.weight.abs().max().item() <= bound
     assert bool((pool.linear.bias == 0).all())
+    assert all(parameter.requires_grad for parameter in pool.parameters())
     # 200 weights and a bias for each of 17 classes
     assert sum(parameter.numel() for parameter in pool.parameters()) == 3417
 

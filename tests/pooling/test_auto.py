@@ -58,6 +58,17 @@ def test_a_negative_sharpness_pushes_up_the_frames_below_its_threshold() -> None
     assert ((logits.grad.flatten() > 0) == (y < threshold)).all()
 
 
+def test_a_negative_sharpness_near_0_never_changes_sign() -> None:
+    # y^c - 1 / alpha = y^c + 2 is no probability: every frame lies below it.
+    y = torch.tensor([0.05, 0.3, 0.5, 0.95], dtype=torch.float64)
+    pool, logits = Auto(1, initial=-0.5).double(), torch.logit(y).reshape(1, -1, 1).requires_grad_()
+    clip_probs = pool(logits)
+    clip_probs.sum().backward()
+    assert pool.sign_threshold(clip_probs.detach()).isnan().all()
+    assert logits.grad is not None
+    assert (logits.grad > 0).all()
+
+
 # -- laws: the restrained forms -------------------------------------------------------------------------------------
 
 

@@ -137,6 +137,10 @@ def test_wrong_options_are_refused() -> None:
         pooling.create("hierarchical", n_classes=2, inner="hierarchical", groups=(3, 2))
     with pytest.raises(ValueError, match=r"pooling must be one of .*, got 'pwer' - did you mean 'power'\?"):
         pooling.create("hierarchical", n_classes=2, inner="pwer", groups=(3, 2))
+    with pytest.raises(
+        ValueError, match=r"inner must be a pooling function, got 'power' - by its name: pooling.create"
+    ):
+        Hierarchical("power", groups=(3, 2))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"groups must name at least two stages, .* got \(5,\)"):
         Hierarchical(Power(2), groups=(5,))
     with pytest.raises(ValueError, match=r"groups must name at least two stages, for instance \(5, 5, 4\), got 5$"):

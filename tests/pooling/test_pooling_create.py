@@ -44,10 +44,13 @@ def test_a_new_file_in_the_folder_is_a_new_function(tmp_path: Path, monkeypatch:
 
 
 def test_options_left_out_keep_their_defaults() -> None:
-    values = {name: pooling.create(name, n_classes=2).parameter_values() for name in ("power", "auto")}
+    needed: dict[str, dict[str, Any]] = {"power": {}, "auto": {}, "cap": {"n_frames": 100}, "rap": {"penalty": 0.1}}
+    values = {name: pooling.create(name, n_classes=2, **given).parameter_values() for name, given in needed.items()}
     assert {name: value.tolist() for name, value in values.items() if value is not None} == {
         "power": [1.0, 1.0],  # as linear softmax
         "auto": [1.0, 1.0],  # as exponential softmax
+        "cap": [1.0, 1.0],
+        "rap": [1.0, 1.0],
     }
 
 
@@ -99,6 +102,31 @@ def test_whatever_is_no_tensor_is_refused(case: Case, which: str, kind: str) -> 
     for call in (case.pool(), case.pool().log_probs, case.pool().scores):
         with pytest.raises(ValueError, match=rf"{which} must be a torch tensor, got {kind} - convert it: torch.as_t"):
             call(**arguments)
+
+
+@every_pool
+def test_logits_must_be_there(case: Case) -> None:
+    nothing: Any = None
+    for call in (case.pool(), case.pool().log_probs, case.pool().scores):
+        with pytest.raises(ValueError, match="logits must be a torch tensor, got NoneType - convert it"):
+            call(nothing, TRUE, torch.zeros(2, 5, 5))
+
+
+@every_pool
+@pytest.mark.parametrize(
+    ("clip_probs", "message"),
+    [
+        (0.5, "clip_probs must be a torch tensor, got float - convert it: torch.as_tensor"),
+        ([0.5, 0.5, 0.5], "clip_probs must be a torch tensor, got list"),
+        (torch.tensor(0.5), r"clip_probs must have 3 classes on the last axis, got shape \(\)"),
+        (torch.zeros(2, 1), r"clip_probs must have 3 classes on the last axis, got shape \(2, 1\)"),
+        (torch.zeros(3, 2), r"clip_probs must have 3 classes on the last axis, got shape \(3, 2\)"),
+        (torch.zeros(2, 3, dtype=torch.long), "clip_probs must be floating point numbers, got torch.int64"),
+    ],
+)
+def test_a_sign_threshold_of_anything_but_clip_probs_is_refused(case: Case, clip_probs: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        case.pool().sign_threshold(clip_probs)
 
 
 @every_pool
@@ -161,3 +189,22 @@ def test_a_parameter_begins_as_one_number(name: str, value: Any) -> None:
     needed: dict[str, dict[str, Any]] = {"cap": {"n_frames": 20}, "rap": {"penalty": 0.1}}
     with pytest.raises(ValueError, match=r"initial must be a number, got ('1'|True|\[1[.]0, 2[.]0\])"):
         pooling.create(name, n_classes=2, initial=value, **needed.get(name, {}))
+
+
+@pytest.mark.parametrize("name", ["power", "auto", "cap", "rap"])
+@pytest.mark.parametrize("value", ["no", "false", 0, 1, [True, False]])
+def test_one_parameter_for_all_or_not_is_yes_or_no(name: str, value: Any) -> None:
+    needed: dict[str, dict[str, Any]] = {"cap": {"n_frames": 20}, "rap": {"penalty": 0.1}}
+    with pytest.raises(ValueError, match=r"shared must be True or False, got .* - True: one parameter for all classes"):
+        pooling.create(name, n_classes=2, shared=value, **needed.get(name, {}))
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    # As 3.0 from JSON or from a division: torch itself takes nothing but an int.
+    counts: dict[str, Any] = {"n_classes": 3.0, "n_features": 4.0}
+    assert pooling.create("attention", **counts)(torch.zeros(2, 8, 3), None, torch.zeros(2, 8, 4)).shape == (2, 3)
+    for name in ("power", "auto"):
+        assert pooling.create(name, n_classes=counts["n_classes"]).parameter_values().shape == (3,)  # type: ignore[union-attr]
+    stages: Any = (2.0, 4.0)
+    pool = pooling.create("hierarchical", n_classes=counts["n_classes"], inner="power", groups=stages)
+    assert pool(torch.zeros(2, 8, 3)).shape == (2, 3)

@@ -175,6 +175,12 @@ def test_frames_above_the_sign_threshold_push_the_clip_up_and_the_others_down(
     assert bool((logits.grad[~above] < 0).all())
 
 
+@pytest.mark.parametrize("name", ["average", "max", "exponential", "attention"])
+def test_functions_that_never_push_down_have_no_threshold_rather_than_0(name: str) -> None:
+    pool = next(case for case in PLAIN if case.name == name).pool()
+    assert bool(pool.sign_threshold(torch.full((2, 3), 0.5)).isnan().all())
+
+
 # -- laws: parameters -----------------------------------------------------------------------------------------------
 
 

@@ -119,6 +119,17 @@ def test_float64_stays_float64(case: Case, rng: np.random.Generator) -> None:
 
 
 @every_pool
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16, torch.float64])
+def test_parameters_of_another_precision_leave_the_result_in_float32(
+    case: Case, precision: torch.dtype, rng: np.random.Generator
+) -> None:
+    clips, pool = random_clips(rng), case.pool().to(precision)
+    for found in (*pool.log_probs(*clips.arguments()), pool.scores(*clips.arguments())):
+        assert found.dtype == torch.float32
+    assert_close(pool(*clips.arguments()), case.pool()(*clips.arguments()), atol=0.02, rtol=0)
+
+
+@every_pool
 def test_autocast_leaves_everything_in_float32(case: Case, rng: np.random.Generator) -> None:
     clips, pool = random_clips(rng), case.pool()
 
@@ -133,6 +144,20 @@ def test_autocast_leaves_everything_in_float32(case: Case, rng: np.random.Genera
 
     # Bit for bit, types included.
     assert_close(results_and_gradient(autocast=True), results_and_gradient(autocast=False), atol=0, rtol=0)
+
+
+def test_scores_are_computed_outside_autocast() -> None:
+    # Matrix products are what autocast rounds: no function here has one in its scores, one written later may.
+    class Mixed(pooling.Pool):
+        def frame_scores(self, log_y: torch.Tensor, head_scores: torch.Tensor | None) -> torch.Tensor:
+            assert log_y.dtype == torch.float32
+            return log_y.exp() @ torch.full((3, 3), 1.001)
+
+    pool, logits = Mixed(3), torch.linspace(-3, 3, 30).reshape(1, 10, 3)
+    outside = pool.scores(logits), *pool.log_probs(logits)
+    with torch.autocast("cpu", torch.bfloat16):
+        inside = pool.scores(logits), *pool.log_probs(logits)
+    assert_close(inside, outside, atol=0, rtol=0)
 
 
 @every_pool

@@ -181,6 +181,26 @@ def test_held_out_soundscapes_have_other_colours_levels_and_parameters() -> None
     assert longest[0] <= 0.541 < longest[1]
 
 
+@pytest.mark.parametrize(
+    ("settings", "slope", "snr"),
+    [
+        (replace(QUICK, noise_slope=(-6.0, -6.0), snr_db=(-50.0, -50.0)), (-6.0, -5.7), (-50.0, -49.0)),
+        (replace(QUICK, noise_slope=(6.0, 6.0), snr_db=(50.0, 50.0)), (5.7, 6.0), (49.0, 50.0)),
+    ],
+)
+def test_the_utmost_settings_are_numbers_and_can_be_held_out(
+    settings: SoundscapeSettings, slope: tuple[float, float], snr: tuple[float, float]
+) -> None:
+    for clip in clips(replace(settings, empty_share=0.0, background_db=(0.0, 0.0)), 3):
+        assert clip.events
+        assert np.abs(clip.samples).max() == pytest.approx(0.98)
+        assert np.sqrt(np.mean(clip.background**2)) > 10 ** (
+            synthetic._LOWEST_BACKGROUND_DB / 20
+        )  # not lost in 16 bits
+    other = held_out(settings)
+    assert (other.noise_slope, other.snr_db) == (slope, snr)
+
+
 def test_the_free_places_are_all_there_are(rng: np.random.Generator) -> None:
     for _ in range(60):
         n_samples, length, gap = (int(rng.integers(*limits)) for limits in ((5, 30), (1, 8), (0, 4)))
@@ -220,12 +240,14 @@ def test_an_event_at_12_db_is_four_times_as_strong_as_its_background() -> None:
         ({"empty_share": 5}, "empty_share must be at least 0 and at most 1, got 5 - it is a share, not a percentage"),
         ({"same_class_gap_seconds": -1.0}, "same_class_gap_seconds must be at least 0, got -1.0"),
         ({"classes": ("bark", "hum", "knok")}, "unknown class 'knok' .* - did you mean 'knock'?"),
-        ({"classes": ()}, "classes must be different names and at least one, got ()"),
-        ({"classes": ("bark", "bark")}, "classes must be different names and at least one, got ('bark', 'bark')"),
+        ({"classes": ()}, "classes must name at least one sound, got none"),
+        ({"classes": ("bark", "bark")}, "classes must be different names, got 'bark' more than once"),
+        ({"classes": "bark"}, "classes must be a list of names, got 'bark' - did you mean ['bark']?"),
+        ({"classes": ("bark", 3)}, "classes must be names, got 3 among them"),
         ({"classes": ("bark",)}, "classes_per_clip must be at least 1 and at most 1, got 3 - number of classes: 1"),
         ({"classes_per_clip": (0, 3)}, "classes_per_clip must be at least 1 and at most 10, got 0"),
         ({"events_per_class": (3, 1)}, "events_per_class must be (lowest, highest), got (3, 1) - are the two swapped?"),
-        ({"snr_db": (float("nan"), 3.0)}, "snr_db must be a finite number, got nan"),
+        ({"snr_db": (float("nan"), 3.0)}, "snr_db must be at least -50 and at most 50, got nan"),
         (
             {"background_db": (-10.0, 3.0)},
             "background_db must be at least -80 and at most 0, got 3.0 - 16-bit files hold",
@@ -238,6 +260,10 @@ def test_an_event_at_12_db_is_four_times_as_strong_as_its_background() -> None:
         ({"classes_per_clip": (1, 1.5)}, "classes_per_clip must be a whole number, got 1.5"),
         ({"clip_seconds": "10"}, "clip_seconds must be a number, got '10'"),
         ({"sample_rate": 16000.5}, "sample_rate must be a whole number, got 16000.5"),
+        ({"noise_slope": (-200.0, 0.0)}, "noise_slope must be at least -6 and at most 6, got -200.0"),
+        ({"noise_slope": (0.0, 900.0)}, "noise_slope must be at least -6 and at most 6, got 900.0"),
+        ({"snr_db": (10.0, 7000.0)}, "snr_db must be at least -50 and at most 50, got 7000.0 - is it in dB?"),
+        ({"snr_db": (-61.0, 10.0)}, "snr_db must be at least -50 and at most 50, got -61.0 - is it in dB?"),
         ({"noise_slope": (1.0, 0.0)}, "noise_slope must be (lowest, highest), got (1.0, 0.0)"),
         ({"parameter_span": (0.0, 1.5)}, "parameter_span must be at least 0 and at most 1, got 1.5"),
     ],

@@ -13,9 +13,11 @@ from oracles.training_cases import changed, clips_in_memory
 from earmark.config import Config
 from earmark.models.crnn import Network
 from earmark.training.checkpoint import Progress, load_checkpoint, restore_optimiser
+from earmark.training.drawing import TrainingData
 from earmark.training.log import read_log
-from earmark.training.loop import TrainingData, new_optimiser, train_network
-from earmark.training.run import TrainingResult, new_network, train
+from earmark.training.loop import new_optimiser, train_network
+from earmark.training.run import TrainingResult, train
+from earmark.training.starting import new_network
 
 # Everything that draws random numbers is on, and some clips are long enough to pass in pieces.
 BUSY = changed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -94,6 +93,27 @@ def test_the_first_batch_is_a_batch_of_training_clips(tones: Path) -> None:
     for name, tags, row in zip(batch.filenames, found.first_batch_tags, batch.tags, strict=True):
         assert tags == ", ".join(rows[name].split(",")) == rows[name].replace(",", ", ")
         assert row.tolist() == [float("high" in tags), float("low" in tags)]
+
+
+def test_spans_and_what_nobody_listened_for_are_told_apart(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "day.wav", np.zeros(8000 * 6), 8000)
+    (tmp_path / "weak.tsv").write_text(
+        "filename\tonset\toffset\tevent_labels\tknown_classes\n"
+        "day.wav\t0\t1\tlow\t\n"
+        "day.wav\t1\t2.5\thigh\thigh\n"
+        "day.wav\t3\t4\t\thigh\n"
+        "day.wav\t4\t5\t\t\n"
+        "day.wav\t5\t6\t\tbird\n"
+    )
+    config = changed(QUICK, training={"holdout_fraction": 0.0, "batch_seconds": 100.0, "balance": "none"})
+    found = looked(tmp_path, config)
+    assert dict(zip(found.first_batch.filenames, found.first_batch_tags, strict=True)) == {
+        "day.wav 0-1 s": "low",
+        "day.wav 1-2.5 s": "high (low unknown)",
+        "day.wav 3-4 s": "no high (low unknown)",
+        "day.wav 4-5 s": "",
+        "day.wav 5-6 s": "(high, low unknown)",
+    }
 
 
 def test_the_picture_is_the_first_batch_of_the_run(
@@ -213,41 +233,6 @@ def test_nothing_is_trained_but_a_copy(tones: Path) -> None:
     first, again = looked(tones).first_batch, looked(tones).first_batch
     torch.testing.assert_close(first.features, again.features)
     torch.random.set_rng_state(state)
-
-
-def test_no_figure_is_invented_where_the_system_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
-    assert measuring.peak_memory_bytes(torch.device("cpu")) is None
-
-
-# --- worked numbers ---
-
-
-def test_the_first_step_is_not_timed_and_long_clips_have_their_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A clock that the steps move on: the first one takes 1000 s, others a second per 100 frames, long ones 3 per 100.
-    clock = 0.0
-    steps: list[list[int]] = []
-    a, b, long = [1], [3], [40]  # a clip is called by its hundreds of frames
-
-    def step(network: Any, optimiser: Any, data: Any, batch: list[int], config: Any) -> int:
-        nonlocal clock
-        steps.append(batch)
-        n_frames = 100 * batch[0]
-        clock += 1000 if len(steps) == 1 else n_frames * (0.03 if batch == long else 0.01)
-        return n_frames
-
-    monkeypatch.setattr(measuring, "_step", step)
-    monkeypatch.setattr(measuring, "new_optimiser", lambda network, config: None)
-    monkeypatch.setattr(time, "perf_counter", lambda: clock)
-    measured: Any = measuring.step_seconds_per_frame
-    assert measured(None, None, None, usual=[b, a], longest=long) == pytest.approx((0.01, 0.03))
-    assert steps == [b, a, b, a, long]
-    steps.clear()
-    assert measured(None, None, None, usual=[a], longest=[]) == pytest.approx((0.01, 0.0))
-    assert steps == [a, a, a, a]
-    steps.clear()
-    assert measured(None, None, None, usual=[], longest=long) == pytest.approx((0.0, 0.03))
-    assert steps == [long, long]
 
 
 # --- wrong input ---

@@ -56,6 +56,14 @@ def test_the_best_epoch_has_the_highest_figure(
     assert best_epochs(tmp_path, monkeypatch, figures, select=select) == expected
 
 
+def test_where_no_class_has_an_f1_the_loss_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = iter([0.5, 0.2, 0.3])
+    monkeypatch.setattr(loop, "held_out_figures", lambda *_: HeldOutFigures(next(losses), {}, np.zeros((4, 2))))
+    assert run_loop(tmp_path, changed(CALM, training={"epochs": 3, "select": "f1"})).best_epoch == 2
+    assert [row["held_out_macro_f1"] for row in rows(tmp_path, "epoch")] == [None] * 3
+    assert load_checkpoint(tmp_path / "best.safetensors").progress.epoch == 2
+
+
 def test_the_last_epoch_when_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert best_epochs(tmp_path, monkeypatch, [0.9, 0.8, 0.7], select="last") == [1, 2, 3]
     assert [row["held_out_macro_f1"] for row in rows(tmp_path, "epoch")] == [0.9, 0.8, 0.7]  # still told

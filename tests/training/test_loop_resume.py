@@ -14,8 +14,8 @@ from oracles.training_cases import changed
 from run_cases import BUSY, Stopped, bits, files, rows, run_loop, some_data
 
 from earmark.training.checkpoint import load_checkpoint
+from earmark.training.drawing import epoch_plan
 from earmark.training.log import read_log
-from earmark.training.loop import epoch_plan
 
 
 @pytest.fixture(scope="module")

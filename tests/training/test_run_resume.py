@@ -14,6 +14,7 @@ from oracles.training_cases import changed, write_tones
 from run_cases import QUICK, Stopped, copied, files, trained
 
 from earmark.training import run as module
+from earmark.training import starting
 from earmark.training.run import Split, Watch
 
 
@@ -50,7 +51,7 @@ def test_a_run_stopped_anywhere_and_resumed_leaves_the_same_folder(
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(module if stop_in != "rmtree" else shutil, stop_in, stopping)
+        patch.setattr({"new_network": starting, "rmtree": shutil}.get(stop_in, module), stop_in, stopping)
         with pytest.raises(Stopped):
             trained(tones, tmp_path / "run")
     (tmp_path / "run" / ".earmark-x1y2z3.tmp").write_bytes(b"half a checkpoint")  # what a real kill leaves
@@ -145,7 +146,7 @@ def test_other_recordings_of_the_same_names_and_lengths(tones: Path, tmp_path: P
         samples, rate = soundfile.read(path)
         soundfile.write(path, np.zeros_like(samples), rate, subtype="PCM_16")
     message = (
-        r"last.safetensors was trained on other recordings \((0\.\d+) h, now \1 h, with another mean spectrum or le"
+        r"last.safetensors was trained on other recordings \((24) readable clips of (0\.\d+) h, now \1 of \2 h, or with"
     )
     with pytest.raises(ValueError, match=message):
         trained(folder, out, resume=True)

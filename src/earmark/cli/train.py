@@ -133,6 +133,7 @@ def _audio_folder(labels: Path, audio: Path | None) -> Path:
 def _remark(labels: Path, config: Config) -> None:
     """Say what is allowed, but perhaps not meant, and refuse what can be said better here than further inside."""
     from earmark.config import not_deployable
+    from earmark.labels.contradictions import contradictions
     from earmark.labels.spelling import similar_classes
     from earmark.labels.weak import classes_to_learn, read_weak
 
@@ -144,6 +145,15 @@ def _remark(labels: Path, config: Config) -> None:
     classes = classes_to_learn(clips, labels)
     for first, second in similar_classes(clips):
         click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
+    excluding = contradictions(clips)
+    if excluding:
+        inner, outer, label = excluding[0]
+        more = f" ({len(excluding) - 1} more like this)" if len(excluding) > 1 else ""
+        click.echo(
+            f"earmark: {inner.where} says that {label!r} is in a part of {inner.filename}, and {outer.where}, which"
+            f" covers this part, that it is not there{more} - is a tag missing?",
+            err=True,
+        )
     for label in classes:
         if all(label in clip.labels or (clip.known is not None and label not in clip.known) for clip in clips):
             click.echo(

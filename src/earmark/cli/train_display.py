@@ -61,7 +61,8 @@ def _epoch_line(row: dict[str, Any], config: Config) -> str:
     """One epoch in one line."""
     text = f"epoch {row['epoch']:>3} of {config.training.epochs}"
     if "held_out_loss" in row:
-        text += f"   held-out loss {row['held_out_loss']:.3f}   best tag F1 {row['held_out_macro_f1']:.3f}"
+        f1 = row["held_out_macro_f1"]
+        text += f"   held-out loss {row['held_out_loss']:.3f}   best tag F1 {'-' if f1 is None else f'{f1:.3f}'}"
         text += "   best so far" if row["best_epoch"] == row["epoch"] else ""
     return text
 
@@ -115,6 +116,12 @@ def report(result: TrainingResult, config: Config) -> None:
     if metrics["held_out_clips"] and result.untuned:
         names = ", ".join(result.untuned)
         click.echo(f"earmark: no threshold was tuned for {names}: too few held-out clips with and without", err=True)
+    if metrics["held_out_clips"] and not metrics["held_out_best_f1"] and config.training.select == "f1":
+        click.echo(
+            "earmark: the best epoch is the one of the lowest held-out loss: no class has held-out clips with it and"
+            " without it, so no F1 tells the epochs apart - hold out more clips",
+            err=True,
+        )
     _advise_penalty(metrics)
     for where, name, remark in result.notes[:SHOWN_NOTES]:
         click.echo(f"earmark: {located(where, name, f'{name}: {remark}')}", err=True)
@@ -138,9 +145,11 @@ def _table(metrics: dict[str, Any], common_threshold: float | None) -> Table:
     f1_columns = {"tag F1": "held_out_f1"}
     if common_threshold is not None:
         f1_columns = {f"tag F1 at {common_threshold:g}": "held_out_f1", "at its best": "held_out_best_f1"}
-    title = f"best epoch: {metrics['best_epoch']} of {metrics['epochs']}, {metrics['held_out_clips']} clips held out"
+    n_held_out = metrics["held_out_clips"]
+    held_out = f"{n_held_out} clip{'s' * (n_held_out != 1)} held out" if n_held_out else "no clip held out"
+    title = f"best epoch: {metrics['best_epoch']} of {metrics['epochs']}\n{held_out}"
     table = Table("class", *f1_columns, *([] if parameter is None else [parameter]), title=title)
-    if len(metrics["held_out_f1"]) < len(metrics["classes"]):
+    if n_held_out and len(metrics["held_out_f1"]) < len(metrics["classes"]):
         table.caption = "- no held-out clip has this class"
     for label in metrics["classes"]:
         found = [metrics[key].get(label) for key in f1_columns.values()]

@@ -20,8 +20,9 @@ from earmark.detection.decoding import checked_probs, event_frames, median_frame
 from earmark.detection.settings import ClassDecoding, Decoding
 from earmark.detection.tuning import Tuned
 from earmark.events import Event
+from earmark.metrics.collars import DCASE_COLLARS, Collars
 from earmark.metrics.encoding import event_tables
-from earmark.metrics.event import DCASE_COLLARS, Collars, count_events
+from earmark.metrics.event import count_events
 from earmark.metrics.event_table import EventTable, one_form
 from earmark.timeline import Timeline
 

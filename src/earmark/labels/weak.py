@@ -211,7 +211,7 @@ def _refuse_strong(table: Table) -> None:
     if "event_label" in table.columns and "onset" in table.columns and "event_labels" not in table.columns:
         raise ValueError(
             f"{table.path}:1: onset, offset and event_label mark events, but weak labels are expected here"
-            " - strong labels have an option of their own; for tagged spans name the column event_labels"
+            " - these say what is in a clip, not when; for tagged spans name the column event_labels"
         )
 
 

@@ -11,10 +11,11 @@ Example:
 
 from earmark.metrics.accuracies import Accuracies, SegmentCounts
 from earmark.metrics.clip import clip_counts, count_clips, tags_from_events
+from earmark.metrics.collars import Collars
 from earmark.metrics.counts import Counts, ErrorRates, Scores
 from earmark.metrics.encoding import event_tables, tag_tables
 from earmark.metrics.evaluation import Evaluation, evaluate
-from earmark.metrics.event import Collars, count_events, event_counts, match_events
+from earmark.metrics.event import count_events, event_counts, match_events
 from earmark.metrics.event_table import EventTable, TagTable
 from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
 from earmark.metrics.segment import count_segments, segment_counts

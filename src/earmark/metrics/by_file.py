@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from earmark.checks import choice
 from earmark.metrics.accuracies import SegmentCounts
+from earmark.metrics.collars import DCASE_COLLARS, Collars
 from earmark.metrics.counts import COMPATIBLE, Counts
-from earmark.metrics.event import DCASE_COLLARS, Collars, decide_events
+from earmark.metrics.event import decide_events
 from earmark.metrics.event_table import EventTable, TagTable, check_same_grid
 from earmark.metrics.segment import added_up, decide_segments
 

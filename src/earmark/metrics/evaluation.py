@@ -11,9 +11,10 @@ from earmark.checks import choice
 from earmark.events import Event
 from earmark.metrics.accuracies import SegmentCounts
 from earmark.metrics.clip import count_clips, tags_from_events
+from earmark.metrics.collars import DCASE_COLLARS, Collars
 from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import LeftOut, encode_events, encode_tags
-from earmark.metrics.event import DCASE_COLLARS, Collars, count_events
+from earmark.metrics.event import count_events
 from earmark.metrics.event_table import one_form
 from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
 from earmark.metrics.repeats import Repeats, count_repeats

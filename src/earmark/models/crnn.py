@@ -101,12 +101,21 @@ class CRNN(nn.Module):
             ValueError: features must have 64 mels on the last axis, got shape (2, 64, 500)
             - are frames and mels swapped?
         """
+        for name, value in (("features", features), ("mask", mask)):
+            if not isinstance(value, Tensor) and not (name == "mask" and value is None):
+                raise ValueError(f"{name} must be a torch tensor, got {type(value).__name__} - use torch.as_tensor()")
         checks.shape("features", features.shape, "(batch, frames, mels)", hint="did you forget the batch axis?")
         n_clips, n_frames, n_mels = features.shape
         if n_mels != self.n_mels:
             raise ValueError(
                 f"features must have {self.n_mels} mels on the last axis, got shape {tuple(features.shape)}"
                 " - are frames and mels swapped?"
+            )
+        weights = self.linear.weight.dtype
+        if not features.is_floating_point() or (features.dtype == torch.float64 and weights != torch.float64):
+            raise ValueError(
+                f"features must be floating point numbers no finer than the weights ({weights}), got {features.dtype}"
+                " - convert them with features.float()"
             )
         if n_frames == 0 or n_frames % self.time_reduction:
             raise ValueError(

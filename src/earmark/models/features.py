@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ class LogMel(nn.Module):
         with ``"centred"`` there are 1 + floor(samples / hop), frame i is centred on sample i * hop and the edges are
         mirrored.
         """
+        if not isinstance(audio, Tensor):
+            raise ValueError(f"audio must be a torch tensor, got {type(audio).__name__} - use torch.as_tensor()")
         checks.shape("audio", audio.shape, "(batch, samples)", hint="did you forget the batch axis?")
         if audio.dtype != torch.float32 or audio.shape[1] == 0:
             raise ValueError(
@@ -133,13 +136,20 @@ def mel_filterbank(
         (bins, mels) with bins = fft_samples // 2 + 1.
 
     Raises:
-        ValueError: when a filter is narrower than the bins and would always be empty.
+        ValueError: when a filter is narrower than the bins and would always be empty, or a number is no frequency or
+            count.
 
     Example:
         >>> mel_filterbank(sample_rate=16000, fft_samples=1024, n_mels=64, min_hz=0, max_hz=8000, scale="slaney").shape
         (513, 64)
     """
     checks.choice("scale", scale, ("slaney", "htk"))
+    checks.number("sample_rate", sample_rate, above=0)
+    fft_samples = int(checks.number("fft_samples", fft_samples, at_least=1, whole=True))
+    n_mels = int(checks.number("n_mels", n_mels, at_least=1, whole=True))
+    for name, hz in (("min_hz", min_hz), ("max_hz", max_hz)):
+        if isinstance(hz, bool) or not isinstance(hz, numbers.Real):
+            raise ValueError(f"{name} must be a number, got {hz!r}")
     if not 0 <= min_hz < max_hz <= sample_rate / 2:
         raise ValueError(
             f"min_hz and max_hz must satisfy 0 <= min_hz < max_hz <= sample_rate / 2 = {sample_rate / 2:g},"

@@ -41,10 +41,9 @@ class Attention(Pool):
 
     def __init__(self, n_classes: int, *, n_features: int, axis: str = "time") -> None:
         super().__init__(n_classes)
-        checks.number("n_features", n_features, at_least=1, whole=True)
+        self.n_features = int(checks.number("n_features", n_features, at_least=1, whole=True))
         self.axis = checks.choice("axis", axis, ("time", "class"))
-        self.n_features = n_features
-        self.linear = nn.Linear(n_features, n_classes)
+        self.linear = nn.Linear(self.n_features, self.n_classes)
         nn.init.xavier_uniform_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 

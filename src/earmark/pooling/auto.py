@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from earmark import checks
-from earmark.pooling.base import Pool
+from earmark.pooling.base import Pool, one_or_each
 
 
 class Auto(Pool):
@@ -37,7 +37,7 @@ class Auto(Pool):
     def __init__(self, n_classes: int, *, initial: float = 1.0, shared: bool = False) -> None:
         super().__init__(n_classes)
         checks.number("initial", initial)
-        self.alpha = nn.Parameter(torch.full((1 if shared else n_classes,), float(initial)))
+        self.alpha = nn.Parameter(torch.full((one_or_each(shared, self.n_classes),), float(initial)))
 
     def frame_scores(self, log_y: Tensor, head_scores: Tensor | None) -> Tensor:
         """Return alpha y_i."""
@@ -48,6 +48,7 @@ class Auto(Pool):
 
         For alpha below 0 the gradient is positive below it, not above.
         """
+        self.check_clip_probs(clip_probs)
         threshold = clip_probs - 1 / self.alpha.detach()
         return torch.where((threshold > 0) & (threshold < 1), threshold, torch.nan)
 

@@ -41,8 +41,7 @@ class Pool(nn.Module):
 
     def __init__(self, n_classes: int) -> None:
         super().__init__()
-        checks.number("n_classes", n_classes, at_least=1, whole=True)
-        self.n_classes = n_classes
+        self.n_classes = int(checks.number("n_classes", n_classes, at_least=1, whole=True))
 
     # -- what a subclass may say -------------------------------------------------------------------------------
 
@@ -60,6 +59,7 @@ class Pool(nn.Module):
         Args:
             clip_probs: y^c, (batch, classes) or any shape that ends in classes.
         """
+        self.check_clip_probs(clip_probs)
         return torch.full_like(clip_probs, torch.nan)
 
     def penalty(self) -> Tensor:
@@ -100,6 +100,16 @@ class Pool(nn.Module):
         with torch.autocast(logits.device.type, enabled=False):
             return self.masked_scores(log_y, log_not_y, mask, head_scores)
 
+    def check_clip_probs(self, clip_probs: Tensor) -> None:
+        """Raise ValueError for what would broadcast into nonsense; the first line of every `sign_threshold`."""
+        _check_tensor("clip_probs", clip_probs)
+        if clip_probs.ndim == 0 or clip_probs.shape[-1] != self.n_classes:
+            raise ValueError(
+                f"clip_probs must have {self.n_classes} classes on the last axis, got shape {tuple(clip_probs.shape)}"
+            )
+        if not clip_probs.is_floating_point():
+            raise ValueError(f"clip_probs must be floating point numbers, got {clip_probs.dtype}")
+
     # -- how it is done ----------------------------------------------------------------------------------------
 
     def pool_logs(
@@ -133,6 +143,13 @@ class Pool(nn.Module):
             return functional.logsigmoid(z), functional.logsigmoid(-z), self.head(features)
 
 
+def one_or_each(shared: bool, n_classes: int) -> int:
+    """Return how many numbers a trainable parameter has: one for all classes, or one for each."""
+    if not isinstance(shared, bool):
+        raise ValueError(f"shared must be True or False, got {shared!r} - True: one parameter for all classes")
+    return 1 if shared else n_classes
+
+
 def _minus_inf_in_padding(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Scores whose softmax gives the padding no weight."""
     if mask is None:
@@ -157,11 +174,10 @@ def _zero_without_frames(log_clip: Tensor, log_not_clip: Tensor, mask: Tensor | 
 
 def _check(logits: Tensor, mask: Tensor | None, features: Tensor | None, n_classes: int) -> None:
     """Refuse shapes that would broadcast into nonsense."""
-    for name, value in (("logits", logits), ("mask", mask), ("features", features)):
-        if value is not None and not isinstance(value, Tensor):
-            raise ValueError(
-                f"{name} must be a torch tensor, got {type(value).__name__} - convert it: torch.as_tensor()"
-            )
+    _check_tensor("logits", logits)
+    for name, value in (("mask", mask), ("features", features)):
+        if value is not None:
+            _check_tensor(name, value)
     checks.shape("logits", logits.shape, "(batch, frames, classes)", hint="did you forget the batch axis?")
     if logits.shape[2] != n_classes:
         raise ValueError(
@@ -183,3 +199,9 @@ def _check(logits: Tensor, mask: Tensor | None, features: Tensor | None, n_class
         raise ValueError(f"mask must be bool (true = real frame), got {mask.dtype} - convert it with mask.bool()")
     if mask.shape != logits.shape[:2]:
         raise ValueError(f"mask must have shape (batch, frames) = {tuple(logits.shape[:2])}, got {tuple(mask.shape)}")
+
+
+def _check_tensor(name: str, value: object) -> None:
+    """Refuse lists and arrays, which have no gradient, and None."""
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{name} must be a torch tensor, got {type(value).__name__} - convert it: torch.as_tensor()")

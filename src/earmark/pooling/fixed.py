@@ -47,6 +47,7 @@ class LinearSoftmax(Pool):
 
     def sign_threshold(self, clip_probs: Tensor) -> Tensor:
         """Return y^c / 2."""
+        self.check_clip_probs(clip_probs)
         return clip_probs / 2
 
 

@@ -39,16 +39,18 @@ class Hierarchical(Pool):
     name: ClassVar[str] = "hierarchical"
 
     def __init__(self, inner: Pool, *, groups: Sequence[int]) -> None:
+        if not isinstance(inner, Pool):
+            raise ValueError(
+                f"inner must be a pooling function, got {inner!r} - by its name: pooling.create('hierarchical', ...)"
+            )
         super().__init__(inner.n_classes)
         if isinstance(inner, Hierarchical):
             raise ValueError("inner must be a plain pooling function, got 'hierarchical' - add to groups instead")
         if not isinstance(groups, Sequence) or len(groups) < 2:
             raise ValueError(f"groups must name at least two stages, for instance (5, 5, 4), got {groups!r}")
-        for size in groups:
-            checks.number("groups", size, at_least=1, whole=True)
         self.inner = inner
         self.parameter_name = inner.parameter_name
-        self.groups = tuple(groups)
+        self.groups = tuple(int(checks.number("groups", size, at_least=1, whole=True)) for size in groups)
 
     def head(self, features: Tensor | None) -> Tensor | None:
         """Return what the inner function's head says."""
@@ -80,7 +82,7 @@ class Hierarchical(Pool):
 
     def sign_threshold(self, clip_probs: Tensor) -> Tensor:
         """Return NaN: the sign depends on the frame's segments too, so no single threshold exists."""
-        return torch.full_like(clip_probs, torch.nan)
+        return super().sign_threshold(clip_probs)
 
     def penalty(self) -> Tensor:
         """Return the inner function's regulariser."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from earmark import checks
-from earmark.pooling.base import Pool
+from earmark.pooling.base import Pool, one_or_each
 
 
 class Power(Pool):
@@ -61,7 +61,7 @@ class Power(Pool):
         if constraint == "softplus":
             checks.number("initial", initial, above=0, hint="softplus never reaches 0, use constraint='project'")
             initial = initial + math.log(-math.expm1(-initial))  # the inverse of softplus, stable for large n
-        self.raw = nn.Parameter(torch.full((1 if shared else n_classes,), float(initial)))
+        self.raw = nn.Parameter(torch.full((one_or_each(shared, self.n_classes),), float(initial)))
 
     @property
     def n(self) -> Tensor:
@@ -74,6 +74,7 @@ class Power(Pool):
 
     def sign_threshold(self, clip_probs: Tensor) -> Tensor:
         """Return theta * y^c with theta = n / (n + 1)."""
+        self.check_clip_probs(clip_probs)
         n = self.n.detach()
         return n / (n + 1) * clip_probs
 

@@ -19,7 +19,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
-from earmark.checks import known_labels, number
+from earmark.checks import known_labels, names, number
 from earmark.events import Event
 from earmark.files import write_atomic
 from earmark.soundscapes.sources import SOURCES
@@ -29,6 +29,8 @@ from earmark.writers import events_to_tsv, weak_to_tsv
 _LONGEST_SHARE = 0.8  # an event that filled its clip would have no onset to learn
 _HIGHEST_PEAK = 0.98  # below 1, where 16 bits end
 _LOWEST_BACKGROUND_DB = -80.0  # 3 steps of 16 bits: what is much fainter is written as silence, with labels
+_LARGEST_SNR_DB = 50.0  # a click may peak 24 dB above its RMS: much more, and its background is silence in 16 bits
+_STEEPEST_SLOPE = 6.0  # 18 dB per octave; far beyond, the noise's spectrum overflows and is no number
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,9 @@ class SoundscapeSettings:
         number("sample_rate", self.sample_rate, at_least=16000, whole=True, hint="is it in samples per second?")
         number("empty_share", self.empty_share, at_least=0, at_most=1, hint="it is a share, not a percentage")
         number("same_class_gap_seconds", self.same_class_gap_seconds, at_least=0)
+        if not names("classes", self.classes):
+            raise ValueError("classes must name at least one sound, got none")
         known_labels(self.classes, SOURCES, where="classes")
-        if not self.classes or len(set(self.classes)) < len(self.classes):
-            raise ValueError(f"classes must be different names and at least one, got {self.classes!r}")
         _check_pair(
             "classes_per_clip",
             self.classes_per_clip,
@@ -79,7 +81,7 @@ class SoundscapeSettings:
             hint=f"number of classes: {len(self.classes)}",
         )
         _check_pair("events_per_class", self.events_per_class, at_least=1, whole=True)
-        _check_pair("snr_db", self.snr_db)
+        _check_pair("snr_db", self.snr_db, at_least=-_LARGEST_SNR_DB, at_most=_LARGEST_SNR_DB, hint="is it in dB?")
         _check_pair(
             "background_db",
             self.background_db,
@@ -87,7 +89,7 @@ class SoundscapeSettings:
             at_most=0,
             hint="16-bit files hold nothing much fainter than -80 dB, nor anything above 0 dB",
         )
-        _check_pair("noise_slope", self.noise_slope)
+        _check_pair("noise_slope", self.noise_slope, at_least=-_STEEPEST_SLOPE, at_most=_STEEPEST_SLOPE)
         _check_pair("parameter_span", self.parameter_span, at_least=0, at_most=1)
 
 
@@ -123,8 +125,8 @@ def held_out(settings: SoundscapeSettings) -> SoundscapeSettings:
     return replace(
         settings,
         parameter_span=(0.0, 1.0),
-        noise_slope=_wider(settings.noise_slope, 0.3),
-        snr_db=_wider(settings.snr_db, 1.0),
+        noise_slope=_wider(settings.noise_slope, 0.3, limit=_STEEPEST_SLOPE),
+        snr_db=_wider(settings.snr_db, 1.0, limit=_LARGEST_SNR_DB),
     )
 
 
@@ -268,9 +270,9 @@ def _amplitude(decibel: float) -> float:
     return float(10 ** (decibel / 20))
 
 
-def _wider(pair: tuple[float, float], margin: float) -> tuple[float, float]:
-    """The pair with `margin` more on both sides."""
-    return pair[0] - margin, pair[1] + margin
+def _wider(pair: tuple[float, float], margin: float, *, limit: float) -> tuple[float, float]:
+    """The pair with `margin` more on both sides, as far as settings may go."""
+    return max(pair[0] - margin, -limit), min(pair[1] + margin, limit)
 
 
 def _check_pair(

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from earmark.labels.weak import WeakClip
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 
@@ -22,7 +23,7 @@ class Batch:
         mask: bool (batch, output frames), true where a frame is real; None when all are.
         tags: float32 (batch, classes), 0 or 1, or between for mixed clips.
         tags_known: bool (batch, classes); a loss looks nowhere else.
-        filenames: one per clip, for messages.
+        filenames: one per clip, with its span where it is one, for messages and pictures.
 
     Example:
         >>> tags, known = torch.tensor([[1.0], [0.0]]), torch.tensor([[True], [False]])     # nobody listened to b.wav
@@ -65,7 +66,6 @@ def collate(clips: ClipSet, store: FeatureStore, indices: Sequence[int], *, time
         time_reduction: feature frames per output frame; every clip is a multiple of it long.
 
     Example:
-        >>> from earmark.labels.weak import WeakClip
         >>> from earmark.training.clips import clip_set
         >>> names = ("cat", "dog")
         >>> rows = [WeakClip(f"{name}.wav", frozenset({name}), None, None, None, {}, "weak.tsv:2") for name in names]
@@ -90,5 +90,15 @@ def collate(clips: ClipSet, store: FeatureStore, indices: Sequence[int], *, time
         mask,
         torch.from_numpy(clips.tags[list(indices)].astype(np.float32)),
         torch.from_numpy(clips.known[list(indices)]),
-        tuple(clips.clips[i].filename for i in indices),
+        tuple(clip_name(clips.clips[i]) for i in indices),
     )
+
+
+def clip_name(clip: WeakClip) -> str:
+    """Return the file of a clip, and the seconds of it that are meant when it is a span: many clips may share a file.
+
+    Example:
+        >>> clip_name(WeakClip("day.wav", frozenset(), None, 600.0, 610.5, {}, "weak.tsv:2"))
+        'day.wav 600-610.5 s'
+    """
+    return clip.filename if clip.onset is None else f"{clip.filename} {clip.onset:.10g}-{clip.offset:.10g} s"

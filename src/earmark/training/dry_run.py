@@ -20,11 +20,13 @@ from earmark.training import measuring
 from earmark.training.batch import Batch
 from earmark.training.clip_features import length_remark
 from earmark.training.clips import ClipSet
+from earmark.training.device import choose_device
+from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
 from earmark.training.feature_store import feature_store, located
 from earmark.training.held_out import batch_frames
-from earmark.training.loop import TrainingData, drawn_batch, planned_batches
-from earmark.training.run import Split, check_settings, choose_device, new_network, read_clips
+from earmark.training.run import Split, check_settings, read_clips
 from earmark.training.sampling import batches_by_length
+from earmark.training.starting import new_network
 from earmark.training.weak import piece_and_context_frames
 
 _PLANNED_CLIPS = 100_000  # over all epochs that are planned, but one at least; it takes less than a second
@@ -50,7 +52,7 @@ class DryRun:
         unreadable: (where in the label file, filename, reason) among all clips.
         notes: (where in the label file, filename, remark) of clips of which only a part would be used.
         first_batch: of the run, as it would be drawn.
-        first_batch_tags: the tags of its clips.
+        first_batch_tags: the tags of its clips, and what is not known of them.
     """
 
     classes: tuple[str, ...]
@@ -201,8 +203,18 @@ def dry_run(
         unreadable=(*headers.unreadable, *store.failures),
         notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
         first_batch=first.to(torch.device("cpu")),
-        first_batch_tags=tuple(", ".join(np.array(whole.classes)[row]) for row in data.clips.tags[first_rows]),
+        first_batch_tags=tuple(_tags_in_words(data.clips, row) for row in first_rows),
     )
+
+
+def _tags_in_words(clips: ClipSet, row: int) -> str:
+    """The tags of a clip, and what nobody listened for; empty when it is known to hold none of the classes."""
+    names = np.array(clips.classes)
+    present, absent = clips.tags[row], clips.known[row] & ~clips.tags[row]
+    if clips.known[row].all():
+        return ", ".join(names[present])
+    said = [*names[present], *(f"no {name}" for name in names[absent] if not present.any())]
+    return f"{', '.join(said)} ({', '.join(names[~clips.known[row]])} unknown)".lstrip()
 
 
 def _headers(clips: Sequence[WeakClip], audio: Path, config: Config, on_file: Callable[[int, int], None]) -> _Headers:

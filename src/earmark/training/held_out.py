@@ -13,7 +13,7 @@ from earmark.detection.settings import ClassDecoding, Decoding, from_durations
 from earmark.detection.tags import has_tag
 from earmark.detection.tuning import Tuned, tune_thresholds_from_tags
 from earmark.models.crnn import Network
-from earmark.training.batch import collate
+from earmark.training.batch import clip_name, collate
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.losses import tag_loss
@@ -41,9 +41,9 @@ class HeldOutFigures:
     clip_probs: NDArray[np.float64]
 
     @property
-    def macro_f1(self) -> float:
-        """Mean of `best_f1` over its classes; 0 when there are none."""
-        return float(np.mean(list(self.best_f1.values()))) if self.best_f1 else 0.0
+    def macro_f1(self) -> float | None:
+        """Mean of `best_f1` over its classes; None when there are none, which is no reason to call a network bad."""
+        return float(np.mean(list(self.best_f1.values()))) if self.best_f1 else None
 
 
 def held_out_figures(
@@ -83,7 +83,7 @@ def held_out_figures(
             log_y[rows] = batch_log_y.cpu().numpy()
             log_not_y[rows] = batch_log_not_y.cpu().numpy()
     network.train()
-    lost = [clips.clips[index].filename for index, row in zip(indices, log_y, strict=True) if np.isnan(row).any()]
+    lost = [clip_name(clips.clips[index]) for index, row in zip(indices, log_y, strict=True) if np.isnan(row).any()]
     if lost:
         raise ValueError(f"the network says NaN about the held-out clips {', '.join(lost[:10])} - are they damaged?")
     tags, known = clips.tags[indices], clips.known[indices]

@@ -1,8 +1,7 @@
 """The training loop, to be read from top to bottom.
 
-Every random number is a function of the seed and of the epoch or step it is drawn for. So there is no random state to
-save: a run that is killed and resumed draws what it would have drawn, and ends with the same weights, bit for bit (on
-a CPU with the same number of threads).
+What a step sees is a function of the seed, the epoch and the step alone (drawing.py). So a run that is killed and
+resumed ends with the same weights, bit for bit (on a CPU with the same number of threads).
 """
 
 from __future__ import annotations
@@ -10,59 +9,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from earmark.config import Config
 from earmark.files import write_atomic
 from earmark.models.crnn import Network
 from earmark.pooling.base import CERTAIN_LOGIT
-from earmark.timeline import Timeline
-from earmark.training.augment import augment
-from earmark.training.batch import Batch, collate
+from earmark.training.batch import Batch
 from earmark.training.checkpoint import Progress, save_checkpoint
-from earmark.training.clips import ClipSet
-from earmark.training.feature_store import FeatureStore
-from earmark.training.held_out import batch_frames, held_out_figures
+from earmark.training.drawing import TrainingData, drawn_batch, epoch_plan
+from earmark.training.held_out import held_out_figures
 from earmark.training.log import RunLog, pooling_table
 from earmark.training.long_clips import frame_output
-from earmark.training.sampling import epoch_order, mixed_batches
 from earmark.training.weak import piece_and_context_frames, weak_loss_terms
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """What there is to learn from: clips, their features in the same order, and which are for what.
-
-    Example:
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
-        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
-        >>> data = TrainingData(clips, store)
-        >>> len(data.training), len(data.held_out)
-        (3, 1)
-    """
-
-    clips: ClipSet
-    store: FeatureStore
-
-    @property
-    def training(self) -> NDArray[np.intp]:
-        """Indices of the clips to learn from."""
-        return np.flatnonzero(~self.clips.held_out)
-
-    @property
-    def held_out(self) -> NDArray[np.intp]:
-        """Indices of the clips that select the best epoch."""
-        return np.flatnonzero(self.clips.held_out)
 
 
 def train_network(
@@ -93,9 +57,11 @@ def train_network(
 
     Example:
         >>> import tempfile
+        >>> import numpy as np
         >>> from earmark.config import ModelConfig, TrainingConfig
         >>> from earmark.labels.weak import WeakClip
         >>> from earmark.training.clips import clip_set
+        >>> from earmark.training.feature_store import FeatureStore
         >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
         >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
@@ -136,12 +102,12 @@ def train_network(
             log.append(row)
             on_row(row)
             if time.monotonic() - saved_at > config.training.checkpoint_seconds:
-                _stop_if_lost(network, batch, config, step, folder)
+                _stop_if_lost(network, terms, batch, config, step, folder)
                 save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
                 saved_at = time.monotonic()
 
             if index + 1 == len(plan):
-                _stop_if_lost(network, batch, config, step, folder)
+                _stop_if_lost(network, terms, batch, config, step, folder)
 
         progress = replace(progress, epoch=epoch, step_in_epoch=0)
         row, progress = _epoch_row(network, data, config, progress)
@@ -181,68 +147,6 @@ def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:
     return torch.optim.Adam(groups, lr=rate)
 
 
-def epoch_plan(data: TrainingData, config: Config, epoch: int) -> list[list[int]]:
-    """Return the batches of an epoch, as lists of clips; the same for the same seed and epoch.
-
-    Example:
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
-        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
-        >>> plan = epoch_plan(TrainingData(clips, store), Config(), epoch=1)     # 160 s hold them all
-        >>> len(plan), sorted(plan[0]) == TrainingData(clips, store).training.tolist()
-        (1, True)
-    """
-    rng = np.random.default_rng([config.training.seed, 1, epoch])
-    training = data.training
-    return planned_batches(data.clips.tags[training], training, data.store.lengths, config, rng)
-
-
-def planned_batches(
-    tags: NDArray[np.bool_],
-    clips: NDArray[np.intp],
-    lengths: NDArray[np.int64],
-    config: Config,
-    rng: np.random.Generator,
-) -> list[list[int]]:
-    """Return the batches of an epoch over `clips` with these `tags`, (clips, classes); `lengths` are of all clips.
-
-    Example:
-        >>> from earmark.config import TrainingConfig
-        >>> tags, lengths = np.ones((4, 1), bool), np.array([50, 50, 50, 50])     # four clips of 1 s
-        >>> config = Config(training=TrainingConfig(batch_seconds=2.0))
-        >>> plan = planned_batches(tags, np.arange(4), lengths, config, np.random.default_rng(0))
-        >>> [len(batch) for batch in plan], sorted(plan[0] + plan[1])
-        ([2, 2], [0, 1, 2, 3])
-    """
-    order = clips[epoch_order(tags, balance=config.training.balance, rng=rng)]
-    max_together = piece_and_context_frames(config)[0]
-    return mixed_batches(order, lengths, max_frames=batch_frames(config), max_together=max_together)
-
-
-def drawn_batch(network: Network, data: TrainingData, indices: list[int], config: Config, step: int) -> Batch:
-    """Return the batch of a step, augmented, on the network's device; also seeds torch for the step's dropout.
-
-    Example:
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
-        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
-        >>> batch = drawn_batch(Network(Config(), ["dog"]), TrainingData(clips, store), [0, 2], Config(), step=1)
-        >>> batch.filenames, batch.features.shape
-        (('a', 'c'), torch.Size([2, 50, 64]))
-    """
-    rng = np.random.default_rng([config.training.seed, 2, step])
-    torch.manual_seed(int(rng.integers(2**62)))
-    batch = collate(data.clips, data.store, indices, time_reduction=config.model.time_reduction)
-    grid = Timeline(config.features.sample_rate, config.features.hop_samples)
-    fill, spectrum = network.mean.cpu(), config.features.spectrum
-    batch = augment(batch, config.augment, fill=fill, timeline=grid, rng=rng, spectrum=spectrum)
-    return batch.to(network.mean.device)
-
-
 def _set_learning_rate(optimiser: torch.optim.Adam, config: Config, epochs_done: float) -> None:
     """Linear rise over the warm-up, then a cosine down to a hundredth."""
     settings = config.training
@@ -269,7 +173,9 @@ def _epoch_row(
     if len(data.held_out) and due:
         figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
         row |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
-        figure = figures.macro_f1 if config.training.select == "f1" else -figures.loss
+        # Whether there is an F1 depends on the held-out clips alone, so all epochs are compared by the same figure.
+        f1 = figures.macro_f1 if config.training.select == "f1" else None
+        figure = -figures.loss if f1 is None else f1
         # Of equal figures the later epoch, which has seen more.
         if config.training.select != "last" and figure >= progress.best_figure:
             progress = replace(progress, best_figure=figure, best_epoch=progress.epoch)
@@ -283,15 +189,17 @@ def _stop_if_not_finite(
     """Stop before a NaN reaches the weights."""
     if torch.isfinite(loss) and torch.isfinite(norm):
         return
-    parts = ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
     what = "loss" if not torch.isfinite(loss) else "gradient"
     raise ValueError(
-        f"the {what} is no longer a finite number at step {step} ({parts}, gradient norm {norm.item():g})"
+        f"the {what} is no longer a finite number at step {step} ({_in_words(terms)}, gradient norm"
+        f" {norm.item():g})"
         f" on the clips {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
     )
 
 
-def _stop_if_lost(network: Network, batch: Batch, config: Config, step: int, folder: Path) -> None:
+def _stop_if_lost(
+    network: Network, terms: dict[str, Tensor], batch: Batch, config: Config, step: int, folder: Path
+) -> None:
     """Stop before a checkpoint is written of weights that say nothing any more, finite as they may be themselves."""
     piece_frames, context_frames = piece_and_context_frames(config)
     network.eval()
@@ -303,9 +211,14 @@ def _stop_if_lost(network: Network, batch: Batch, config: Config, step: int, fol
     largest = output.logits.abs().max().item()
     if not largest < CERTAIN_LOGIT:  # NaN is not below it either
         raise ValueError(
-            f"after step {step} the network says {largest:g} where +-10 is nearly certain, on the clips"
-            f" {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
+            f"after step {step} (before it: {_in_words(terms)}) the network says {largest:g} where +-10 is nearly"
+            f" certain, on the clips {', '.join(batch.filenames)}; {_what_is_kept(folder)}"
         )
+
+
+def _in_words(terms: dict[str, Tensor]) -> str:
+    """The terms of the loss with their names."""
+    return ", ".join(f"{name} {term.item():g}" for name, term in terms.items())
 
 
 def _what_is_kept(folder: Path) -> str:

@@ -14,8 +14,9 @@ from torch import nn
 from earmark.config import Config
 from earmark.models.crnn import Network
 from earmark.training.checkpoint import Progress, save_checkpoint
+from earmark.training.drawing import TrainingData, drawn_batch
 from earmark.training.held_out import held_out_figures
-from earmark.training.loop import TrainingData, drawn_batch, new_optimiser
+from earmark.training.loop import new_optimiser
 from earmark.training.weak import weak_loss_terms
 
 _TIMED_STEPS = 3

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark import config_file
 from earmark.config import Config
-from earmark.files import TEMPORARY_PREFIX, in_use, write_atomic
-from earmark.labels.weak import WeakClip, classes_to_learn, read_weak
+from earmark.files import in_use, write_atomic
+from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
-from earmark.training.checkpoint import Checkpoint, Progress, load_checkpoint, restore_optimiser, save_checkpoint
+from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from earmark.training.clips import ClipSet, clip_set
 from earmark.training.device import choose_device
-from earmark.training.feature_store import FeatureStore, feature_store, statistics
+from earmark.training.drawing import TrainingData
+from earmark.training.feature_store import FeatureStore, feature_store, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
-from earmark.training.loop import TrainingData, new_optimiser, train_network
+from earmark.training.loop import train_network
+from earmark.training.starting import begin, card_of, start_or_resume
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,14 @@ def _train(
     out: Path, clips: ClipSet, audio: Path, config: Config, device: torch.device, *, resume: bool, watch: Watch
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
-    _begin(out, config, resume=resume)
+    begin(out, config, clips, resume=resume)
     store = feature_store(
         out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
     )
     data = training_data(clips, store)
-    card = _card(clips.clips, data, config)
+    card = card_of(clips, data, config)
 
-    network, optimiser, progress = _start_or_resume(out, data, config, device, card, resume=resume)
+    network, optimiser, progress = start_or_resume(out, data, config, device, card, resume=resume)
     progress = train_network(
         network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row
     )
@@ -182,6 +182,7 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
         ValueError: when one side, training or held out, has nothing left or a class has no training clip.
 
     Example:
+        >>> from earmark.labels.weak import WeakClip
         >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> reason = ("weak.tsv:2", "a", "a: is empty")
@@ -190,42 +191,33 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
         'b'
     """
     readable = clips.only(store.kept)
-    if clips.held_out.any() and not readable.held_out.any():
-        raise ValueError("none of the held-out clips could be read - are they in another folder than the rest?")
-    training = ~readable.held_out
-    if not training.any():
-        raise ValueError("none of the training clips could be read - are they in another folder than the rest?")
-    _refuse_missing_classes(readable)
+    for is_side, side in ((clips.held_out, "held-out"), (~clips.held_out, "training")):
+        if is_side.any() and not is_side[list(store.kept)].any():
+            raise ValueError(
+                f"none of the {side} clips could be read ({_first_failure(clips, is_side, store)})"
+                " - are they in another folder than the rest?"
+            )
+    missing = _missing_classes(readable)
+    if missing:
+        lost = clips.tags[:, clips.classes.index(missing[0])] & ~clips.held_out
+        raise ValueError(
+            f"no training clip that could be read has the class {missing[0]!r} ({len(missing)} of"
+            f" {len(clips.classes)} classes are missing; {_first_failure(clips, lost, store)})"
+            " - mend its recordings, or add others"
+        )
     return TrainingData(readable, store)
 
 
-def _refuse_missing_classes(clips: ClipSet) -> None:
-    """Raise ValueError when there is nothing to learn a class from."""
+def _missing_classes(clips: ClipSet) -> list[str]:
+    """The classes that no training clip has."""
     learned = clips.tags[~clips.held_out]
-    missing = [label for label, column in zip(clips.classes, learned.T, strict=True) if not column.any()]
-    if missing:
-        raise ValueError(
-            f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
-            " missing) - all its clips are held out or unreadable; add some, or hold out less"
-        )
+    return [label for label, column in zip(clips.classes, learned.T, strict=True) if not column.any()]
 
 
-def new_network(data: TrainingData, config: Config) -> Network:
-    """Return an untrained network for these clips: seeded weights, statistics of the training features.
-
-    Example:
-        >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
-        >>> store = FeatureStore(np.full((50, 64), -7, np.float16), np.array([0, 50]), (0,), (), ())
-        >>> network = new_network(TrainingData(clip_set(rows, ["dog"], holdout_fraction=0), store), Config())
-        >>> network.mean[0].item(), network.classes
-        (-7.0, ('dog',))
-    """
-    torch.manual_seed(config.training.seed)
-    network = Network(config, data.clips.classes)
-    mean, deviation = statistics(data.store, data.training)
-    network.mean.copy_(mean)
-    network.deviation.copy_(deviation)
-    return network
+def _first_failure(clips: ClipSet, chosen: NDArray[np.bool_], store: FeatureStore) -> str:
+    """Why the first of the chosen clips could not be read."""
+    places = {clip.where for clip, is_chosen in zip(clips.clips, chosen, strict=True) if is_chosen}
+    return "the first: " + next(located(*failure) for failure in store.failures if failure[0] in places)
 
 
 def check_settings(config: Config, clips: ClipSet) -> None:
@@ -233,6 +225,7 @@ def check_settings(config: Config, clips: ClipSet) -> None:
 
     Example:
         >>> from earmark.config import PoolingConfig
+        >>> from earmark.labels.weak import WeakClip
         >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> check_settings(Config(), clips)
@@ -241,69 +234,15 @@ def check_settings(config: Config, clips: ClipSet) -> None:
         ...
         ValueError: pooling must be one of ..., got 'powr' - did you mean 'power'?
     """
-    _refuse_missing_classes(clips)
+    missing = _missing_classes(clips)
+    if missing:
+        raise ValueError(
+            f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
+            " missing) - all its clips are held out; add some, or hold out less"
+        )
     Network(config, clips.classes)
     LogMel(config.features)
     choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
-
-
-def _begin(out: Path, config: Config, *, resume: bool) -> None:
-    """Make the run's folder and write its configuration, or check that a resumed run has the same."""
-    stored = out / "config.toml"
-    # Without a log nothing was learned yet: the run before found no readable audio, say, and the next try may have it.
-    has_begun = (out / "log.jsonl").exists()
-    if has_begun and not resume:
-        raise ValueError(f"{out} already holds a run - add --resume to go on with it, or choose another --out")
-    if has_begun:
-        before = config_file.read_config(stored)
-        if before != config:
-            raise ValueError(
-                f"{out} was begun with other settings ({_differences(before, config)}) - resume it without them,"
-                " or choose another --out"
-            )
-        # A kill in the middle of a write leaves its temporary file behind, as large as the checkpoint it was to be.
-        for folder in (out, out / "snapshots", out / "cache"):
-            for leftover in folder.glob(f"{TEMPORARY_PREFIX}*.tmp"):
-                leftover.unlink(missing_ok=True)
-        return
-    write_atomic(stored, config_file.to_toml(config))
-
-
-def _start_or_resume(
-    out: Path, data: TrainingData, config: Config, device: torch.device, card: dict[str, object], *, resume: bool
-) -> tuple[Network, torch.optim.Adam, Progress]:
-    """The network where it stands: untrained, or as the last checkpoint has it."""
-    last = out / "last.safetensors"
-    if not (resume and last.exists()):
-        network = new_network(data, config).to(device)
-        return network, new_optimiser(network, config), Progress()
-    checkpoint = load_checkpoint(last)
-    _refuse_other_data(last, checkpoint, data, card)
-    network = checkpoint.network.to(device)
-    optimiser = new_optimiser(network, config)
-    restore_optimiser(optimiser, network, checkpoint.optimiser)
-    return network, optimiser, checkpoint.progress
-
-
-def _refuse_other_data(last: Path, checkpoint: Checkpoint, data: TrainingData, card: dict[str, object]) -> None:
-    """Raise ValueError when the labels, the split or the recordings are not those the run began with."""
-    before = checkpoint.card
-    if before["labels_digest"] != card["labels_digest"] or before["clips"] != card["clips"]:
-        raise ValueError(
-            f"{last} was trained on other labels or held-out clips ({before['clips']} clips, now {card['clips']})"
-            " - a run is resumed with the label file, the readable audio and the --split, --held-out and --group it"
-            " began with; choose another --out for the new one"
-        )
-    mean, deviation = statistics(data.store, data.training)
-    # On another machine the same recordings give the same features but for rounding.
-    is_same = torch.allclose(mean, checkpoint.network.mean, atol=1e-2) and torch.allclose(
-        deviation, checkpoint.network.deviation, atol=1e-2
-    )
-    if before != card or not is_same:
-        raise ValueError(
-            f"{last} was trained on other recordings ({before['hours']} h, now {card['hours']} h, with another"
-            " mean spectrum or length) - put the old ones back, or choose another --out for the new ones"
-        )
 
 
 def _finish(
@@ -340,33 +279,3 @@ def _finish(
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
     return metrics, tuned.untuned
-
-
-def _card(clips: Sequence[WeakClip], data: TrainingData, config: Config) -> dict[str, object]:
-    """What the model was trained on; travels in all its files."""
-    seconds = data.store.lengths * config.features.hop_samples / config.features.sample_rate
-    training = data.clips.tags[data.training]
-    return {
-        "clips": len(clips),
-        "labels_digest": _digest(clips, data.clips.held_out),
-        "hours": round(float(seconds.sum()) / 3600, 3),
-        "clip_seconds": round(float(np.median(seconds)), 3),
-        "training_clips_per_class": dict(zip(data.clips.classes, training.sum(axis=0).tolist(), strict=True)),
-    }
-
-
-def _digest(clips: Sequence[WeakClip], held_out: NDArray[np.bool_]) -> str:
-    """Changes whenever the labels do, or which of the readable clips are held out."""
-    rows = [
-        (c.filename, sorted(c.labels), None if c.known is None else sorted(c.known), c.onset, c.offset) for c in clips
-    ]
-    return hashlib.sha256(repr((rows, held_out.tolist())).encode()).hexdigest()
-
-
-def _differences(before: Config, now: Config) -> str:
-    """Which settings differ, in words."""
-    found = []
-    for section in ("features", "model", "pooling", "training", "augment", "decoding"):
-        old, new = vars(getattr(before, section)), vars(getattr(now, section))
-        found += [f"{section}.{key} was {old[key]!r}, now {new[key]!r}" for key in old if old[key] != new[key]]
-    return "; ".join(found)

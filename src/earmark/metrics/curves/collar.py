@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from earmark.metrics.collars import DCASE_COLLARS, Collars, within_collars
 from earmark.metrics.curves.changes import Changes, changes_of, found_changes, joined
 from earmark.metrics.curves.coverage import Coverage, coverage_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.runs import Runs, find_runs
 from earmark.metrics.curves.scored_clips import ScoredClips
-from earmark.metrics.event import DCASE_COLLARS, Collars, within_collars
 from earmark.metrics.event_table import EventTable
 from earmark.metrics.matching import maximum_matching
 

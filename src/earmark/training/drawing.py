@@ -1,0 +1,115 @@
+"""What a step of training sees: the clips there are, which of them make its batch, and how that batch is changed.
+
+Every random number is a function of the seed and of the epoch or step it is drawn for. So there is no random state to
+save: a run that is killed and resumed draws what it would have drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from earmark.config import Config
+from earmark.models.crnn import Network
+from earmark.timeline import Timeline
+from earmark.training.augment import augment
+from earmark.training.batch import Batch, collate
+from earmark.training.clips import ClipSet
+from earmark.training.feature_store import FeatureStore
+from earmark.training.held_out import batch_frames
+from earmark.training.sampling import epoch_order, mixed_batches
+from earmark.training.weak import piece_and_context_frames
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What there is to learn from: clips, their features in the same order, and which are for what.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> data = TrainingData(clips, store)
+        >>> len(data.training), len(data.held_out)
+        (3, 1)
+    """
+
+    clips: ClipSet
+    store: FeatureStore
+
+    @property
+    def training(self) -> NDArray[np.intp]:
+        """Indices of the clips to learn from."""
+        return np.flatnonzero(~self.clips.held_out)
+
+    @property
+    def held_out(self) -> NDArray[np.intp]:
+        """Indices of the clips that select the best epoch."""
+        return np.flatnonzero(self.clips.held_out)
+
+
+def epoch_plan(data: TrainingData, config: Config, epoch: int) -> list[list[int]]:
+    """Return the batches of an epoch, as lists of clips; the same for the same seed and epoch.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> plan = epoch_plan(TrainingData(clips, store), Config(), epoch=1)     # 160 s hold them all
+        >>> len(plan), sorted(plan[0]) == TrainingData(clips, store).training.tolist()
+        (1, True)
+    """
+    rng = np.random.default_rng([config.training.seed, 1, epoch])
+    training = data.training
+    return planned_batches(data.clips.tags[training], training, data.store.lengths, config, rng)
+
+
+def planned_batches(
+    tags: NDArray[np.bool_],
+    clips: NDArray[np.intp],
+    lengths: NDArray[np.int64],
+    config: Config,
+    rng: np.random.Generator,
+) -> list[list[int]]:
+    """Return the batches of an epoch over `clips` with these `tags`, (clips, classes); `lengths` are of all clips.
+
+    Example:
+        >>> from earmark.config import TrainingConfig
+        >>> tags, lengths = np.ones((4, 1), bool), np.array([50, 50, 50, 50])     # four clips of 1 s
+        >>> config = Config(training=TrainingConfig(batch_seconds=2.0))
+        >>> plan = planned_batches(tags, np.arange(4), lengths, config, np.random.default_rng(0))
+        >>> [len(batch) for batch in plan], sorted(plan[0] + plan[1])
+        ([2, 2], [0, 1, 2, 3])
+    """
+    order = clips[epoch_order(tags, balance=config.training.balance, rng=rng)]
+    max_together = piece_and_context_frames(config)[0]
+    return mixed_batches(order, lengths, max_frames=batch_frames(config), max_together=max_together)
+
+
+def drawn_batch(network: Network, data: TrainingData, indices: list[int], config: Config, step: int) -> Batch:
+    """Return the batch of a step, augmented, on the network's device; also seeds torch for the step's dropout.
+
+    Example:
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0.25)
+        >>> store = FeatureStore(np.zeros((200, 64), np.float16), np.arange(0, 201, 50), (0, 1, 2, 3), (), ())
+        >>> batch = drawn_batch(Network(Config(), ["dog"]), TrainingData(clips, store), [0, 2], Config(), step=1)
+        >>> batch.filenames, batch.features.shape
+        (('a', 'c'), torch.Size([2, 50, 64]))
+    """
+    rng = np.random.default_rng([config.training.seed, 2, step])
+    torch.manual_seed(int(rng.integers(2**62)))
+    batch = collate(data.clips, data.store, indices, time_reduction=config.model.time_reduction)
+    grid = Timeline(config.features.sample_rate, config.features.hop_samples)
+    fill, spectrum = network.mean.cpu(), config.features.spectrum
+    batch = augment(batch, config.augment, fill=fill, timeline=grid, rng=rng, spectrum=spectrum)
+    return batch.to(network.mean.device)
