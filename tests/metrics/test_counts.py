@@ -173,6 +173,8 @@ def test_compatible_error_rates_are_sed_evals_own_to_the_last_digit() -> None:
         0.14285714285714285,
     )
     assert counts_of(tp=[0], fp=[2], fn=[1], compatible="sed_eval").class_insertion_rate[0] == 1.9999999999999996
+    tenths = counts_of(tp=[9], fp=[2], fn=[1], compatible="sed_eval")
+    assert tenths.class_error_rate[0] == 0.30000000000000004  # 0.1 + 0.2, and not 3 / 10
 
 
 def test_sed_eval_has_no_error_rate_of_clips() -> None:

@@ -97,6 +97,15 @@ def test_given_tags_replace_those_of_the_events() -> None:
     assert both.left_out_tags.ignored_files == ("c",)
 
 
+def test_derived_tags_leave_out_their_own_number() -> None:
+    ignored = [Event(0, 1, "dog"), Event(2, 3, "dog"), Event(4, 4, "owl")]
+    reference = {"a": [Event(0, 1, "dog"), Event(2, 2, "dog")], "b": []}
+    result = evaluate(reference, {"a": [Event(0, 1, "dog")], "c": ignored})
+    assert (result.left_out.n_ignored, result.left_out_tags.n_ignored) == (3, 1)
+    assert result.left_out_tags.ignored_files == ("c",)
+    assert (result.left_out_tags.n_unpredicted_files, result.left_out_tags.n_zero_length_reference) == (1, 0)
+
+
 def test_reference_tags_may_name_clips_that_the_strong_list_does_not() -> None:
     result = evaluate(
         {"a": [Event(0, 1, "dog")]},

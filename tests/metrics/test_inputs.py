@@ -119,6 +119,13 @@ def test_names_are_cleaned_as_in_tables() -> None:
     assert list(events_by_file("reference", ([Path("a.wav")], [0], [1], ["dog"]))) == ["a.wav"]
 
 
+def test_text_is_plain_text_whoever_made_it() -> None:
+    names = [np.str_("a.wav")], [0.0], [1.0], [np.str_("dog")]
+    assert repr(events_by_file("reference", names)) == repr({"a.wav": [Event(0.0, 1.0, "dog")]})
+    assert repr(tags_by_file("reference_tags", {"a.wav": [np.str_("dog")]})) == repr({"a.wav": frozenset({"dog"})})
+    assert tags_by_file("reference_tags", (["./a.wav"], [" Tu\u0308r "])) == {"a.wav": {"T\u00fcr"}}
+
+
 def test_scores_come_along() -> None:
     columns: dict[str, list[object]] = {
         "filename": ["a"], "onset": [0], "offset": [1], "label": ["dog"], "score": [np.float32(0.5)]

@@ -65,9 +65,9 @@ def test_error_rows_by_hand(evaluation: Evaluation) -> None:
 
 def test_duplicates_are_told_by_side() -> None:
     events = [Event(1.0, 2.0, "dog"), Event(1.0, 2.0, "dog"), Event(1.5, 3.0, "dog")]
-    everything = as_json(evaluate({"a": events}, {"a": events[:1]}))
-    assert everything["duplicates"] == {"reference": 1, "predicted": 0}
-    assert everything["overlapping"] == {"reference": 1, "predicted": 0}
+    everything = as_json(evaluate({"a": events}, {"a": [*events, events[0]]}))
+    assert everything["duplicates"] == {"reference": 1, "predicted": 2}
+    assert everything["overlapping"] == {"reference": 1, "predicted": 1}
 
 
 def test_large_counts_are_grouped() -> None:

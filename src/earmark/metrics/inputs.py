@@ -270,7 +270,7 @@ def _text(column: str, value: object) -> str:
         value = os.fspath(value)
     if not isinstance(value, str):
         raise ValueError(f"{column} must be text, got {value!r}")
-    return value
+    return str(value)  # NumPy has a kind of its own, which would say so in every message
 
 
 def _in_row(name: str, row: int, reason: object) -> ValueError:

@@ -257,7 +257,7 @@ def _merged(cell: NDArray[np.int64], span: tuple[NDArray[np.int64], NDArray[np.i
     start, stop = (cell * group_length + edge for edge in span)
     has_length = start < stop
     start, stop = start[has_length], stop[has_length]
-    order = np.argsort(start)
+    order = np.argsort(start, kind="stable")  # which makes use of files that come one after the other already
     start, stop = start[order], np.maximum.accumulate(stop[order])
     is_first = np.append(True, start[1:] > stop[:-1])[: len(start)]
     is_last = np.append(is_first[1:], True)[: len(start)]
@@ -286,7 +286,7 @@ def _smaller_side(
         start = cell // max(1, n_classes) * runs.group_length + inside  # now on a line of files alone
         edges += [start, start + (runs.stop - runs.start)]
     edge = np.concatenate(edges)
-    order = np.argsort(edge)
+    order = np.argsort(edge, kind="stable")
     edge = edge[order]
     lengths = np.diff(edge)  # also from one file to the next, where neither side has a class
     steps = np.repeat([[1, -1, 0, 0], [0, 0, 1, -1]], [len(part) for part in edges], axis=1)  # (2 sides, edges)
