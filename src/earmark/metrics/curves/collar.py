@@ -10,7 +10,7 @@ from earmark.metrics.curves.changes import Changes, changes_of, found_changes, j
 from earmark.metrics.curves.coverage import Coverage, coverage_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.runs import Runs, find_runs
-from earmark.metrics.curves.scored_clips import ScoredClips
+from earmark.metrics.curves.scored_clips import ScoredClips, frames_with_reference
 from earmark.metrics.event_table import EventTable
 from earmark.metrics.matching import maximum_matching
 
@@ -82,14 +82,12 @@ def _hitting_runs(clips: ScoredClips, collars: Collars, use_numba: bool | None) 
     """All pairs of a reference row and a run within the collars: (pairs,), (pairs,)."""
     scores, reference = clips.scores, clips.reference
     file_of_frame = scores.file_of_frame
-    holds_reference = np.zeros((len(scores.classes), len(scores.files)), dtype=bool)
-    holds_reference[reference.class_index, reference.file_index] = True
     coverage = coverage_of(scores, reference)
     near_onset, near_offset = _near_edges(clips, coverage, collars)
     pairs: list[tuple[NDArray[np.int64], Runs]] = []
     for runs in find_runs(
         scores.values,
-        keep=holds_reference[:, file_of_frame],
+        frames=frames_with_reference(clips),
         begins_clip=scores.begins_clip,
         use_numba=use_numba,
     ):

@@ -89,7 +89,8 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
     edge = edges[ranges(scores.first_frame[file_of_cell] + file_of_cell, n_edges)]
     edge_line = np.repeat(np.arange(len(cell)), n_edges) * line_length + edge
     length_before = np.append(0, np.cumsum(offset - onset))
-    n_begun = np.searchsorted(onset_line, edge_line, side="left")
+    first_after = np.searchsorted(edge_line, onset_line, side="right")  # of each event, the first edge behind its onset
+    n_begun = np.cumsum(np.bincount(first_after, minlength=len(edge_line) + 1))[: len(edge_line)]
     rest = np.append(0, offset_line)[n_begun] - edge_line  # of the event that began last
     covered = length_before[n_begun] - np.where(n_begun > 0, np.maximum(rest, 0), 0)
 

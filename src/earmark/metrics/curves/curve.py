@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -133,13 +134,10 @@ class Curve:
     def at_point(self, index: int) -> BestPoint:
         """Return point number `index`, with the threshold in the middle of where it holds."""
         below = self.score[index + 1] if index + 1 < len(self.score) else -np.inf
-        hits, wrong = int(self.true_positives[index]), int(self.false_positives[index])
-        return BestPoint(
-            float(self.score[index] / 2 + below / 2),
-            Scores(float(self.precision[index]), float(self.recall[index]), float(self.f1[index])),
-            hits,
-            wrong,
-        )
+        hits, wrong, n = int(self.true_positives[index]), int(self.false_positives[index]), self.n_reference
+        precision = hits / (hits + wrong) if hits + wrong > 0 else 1.0
+        recall, f1 = (hits / n, 2 * hits / (hits + wrong + n)) if n > 0 else (math.nan, math.nan)
+        return BestPoint(float(self.score[index] / 2 + below / 2), Scores(precision, recall, f1), hits, wrong)
 
 
 @dataclass(frozen=True, eq=False)

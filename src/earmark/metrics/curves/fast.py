@@ -43,68 +43,82 @@ def compiled_falling_sums() -> FallingSums:
     """The twin of `earmark.metrics.curves.changes._falling_sums`: a radix sort, then one pass."""
     import numba
 
-    order = numba.njit(cache=True, nogil=True)(_falling_order)
-    add_up = numba.njit(cache=True, nogil=True)(_falling_sums)
+    compiled = numba.njit(cache=True, nogil=True)
+    radix_sorted, settle, add_up = compiled(_radix_sorted), compiled(_settle), compiled(_added_up)
 
     def falling_sums(
         score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        added: tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
-        # Adding 0 makes -0 and 0, which are equal but differ in their bits, the same.
-        added = add_up(score, hits, false_alarms, order((score + 0.0).view(np.int64)))
-        return added
+        # Adding 0 makes -0 and 0, which are equal but differ in their bits, the same. As whole numbers the bits of
+        # positive scores rise with them, those of negative ones fall: turned round, the highest has the lowest key.
+        bits = (score + 0.0).view(np.int64)
+        keys = np.where(bits < 0, bits, bits ^ 0x7FFFFFFFFFFFFFFF).view(np.uint64)
+        # Both counts in one number, hits above and false alarms below: neither is ever negative when added up.
+        steps = (hits.astype(np.int64) << 32) + false_alarms
+        # The highest 33 bits tell nearly all scores apart; the few that are left are exchanged one by one.
+        sorted_keys, sorted_steps = radix_sorted(keys, steps, 31)
+        if not settle(sorted_keys, sorted_steps):
+            sorted_keys, sorted_steps = radix_sorted(keys, steps, 0)
+        new_keys, sums = add_up(sorted_keys, sorted_steps)
+        new_bits = new_keys.view(np.int64)
+        new_score = np.where(new_bits < 0, new_bits, new_bits ^ 0x7FFFFFFFFFFFFFFF).view(np.float64)
+        new_score[0] = np.inf
+        return new_score, sums >> 32, sums & 0xFFFFFFFF
 
     return falling_sums
 
 
-def _falling_order(bits: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The order in which floating-point numbers fall, from their bits: sorted by 11 of them at a time, lowest first."""
-    n_scores = len(bits)
-    # As whole numbers the bits of positive scores rise with them, those of negative ones fall. Turned round, so that
-    # the highest score gets the lowest key and nothing has a sign.
-    keys, other_keys = np.empty(n_scores, np.uint64), np.empty(n_scores, np.uint64)
-    order, other_order = np.arange(n_scores).astype(np.int32), np.empty(n_scores, np.int32)
-    counts = np.zeros((6, 2048), np.int32)
-    for i in range(n_scores):
-        key = np.uint64(bits[i]) if bits[i] < 0 else np.uint64(bits[i] ^ 0x7FFFFFFFFFFFFFFF)
-        keys[i] = key
-        for digit in range(6):
-            counts[digit, (key >> np.uint64(11 * digit)) & np.uint64(2047)] += 1
-    for digit in range(6):
-        place = counts[digit]
-        shift = np.uint64(11 * digit)
-        if n_scores == 0 or place[(keys[0] >> shift) & np.uint64(2047)] == n_scores:
-            continue  # all the same
+def _radix_sorted(
+    keys: NDArray[np.uint64], steps: NDArray[np.int64], lowest_bit: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Rising keys and what belongs to them, sorted by the bits from the lowest one up, 11 at a time."""
+    n_keys = len(keys)
+    keys, steps = keys.copy(), steps.copy()
+    other_keys, other_steps = np.empty(n_keys, np.uint64), np.empty(n_keys, np.int64)
+    for lowest in range(lowest_bit, 64, 11):
+        shift = np.uint64(lowest)
+        place = np.zeros(2048, np.int64)
+        for i in range(n_keys):
+            place[(keys[i] >> shift) & np.uint64(2047)] += 1
         n_before = 0
         for value in range(2048):
             n_before, place[value] = n_before + place[value], n_before
-        for i in range(n_scores):
+        for i in range(n_keys):
             value = (keys[i] >> shift) & np.uint64(2047)
-            other_keys[place[value]], other_order[place[value]] = keys[i], order[i]
+            other_keys[place[value]], other_steps[place[value]] = keys[i], steps[i]
             place[value] += 1
-        keys, other_keys, order, other_order = other_keys, keys, other_order, order
-    return order
+        keys, other_keys, steps, other_steps = other_keys, keys, other_steps, steps
+    return keys, steps
 
 
-def _falling_sums(
-    score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32], order: NDArray[np.int32]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Infinity, then scores from the highest down, and what has come together so far, where that is something new."""
-    n_scores = len(score)
-    new_score, new_hits = np.empty(n_scores + 1), np.empty(n_scores + 1, np.int64)
-    new_alarms = np.empty(n_scores + 1, np.int64)
-    new_score[0], new_hits[0], new_alarms[0] = np.inf, 0, 0
+def _settle(keys: NDArray[np.uint64], steps: NDArray[np.int64]) -> bool:
+    """Sort what is nearly sorted, in place; give up, and say so, when that takes long."""
+    n_moves = 0
+    for i in range(1, len(keys)):
+        key, step = keys[i], steps[i]
+        place = i
+        while place > 0 and keys[place - 1] > key:
+            keys[place], steps[place] = keys[place - 1], steps[place - 1]
+            place -= 1
+        keys[place], steps[place] = key, step
+        n_moves += i - place
+        if n_moves > 4 * len(keys):
+            return False
+    return True
+
+
+def _added_up(keys: NDArray[np.uint64], steps: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """A place for infinity, then the keys at which the sum of all steps so far is a new one, and that sum."""
+    new_keys, sums = np.empty(len(keys) + 1, np.uint64), np.zeros(len(keys) + 1, np.int64)
     n_new = 1
-    n_hits = n_alarms = 0
-    for rank in range(n_scores):
-        i = order[rank]
-        n_hits += hits[i]
-        n_alarms += false_alarms[i]
-        is_last = rank + 1 == n_scores or score[order[rank + 1]] < score[i]  # of equal scores
-        if is_last and (n_hits != new_hits[n_new - 1] or n_alarms != new_alarms[n_new - 1]):
-            new_score[n_new], new_hits[n_new], new_alarms[n_new] = score[i], n_hits, n_alarms
+    total = 0
+    for i in range(len(keys)):
+        total += steps[i]
+        is_last = i + 1 == len(keys) or keys[i + 1] != keys[i]  # of equal scores
+        if is_last and total != sums[n_new - 1]:
+            new_keys[n_new], sums[n_new] = keys[i], total
             n_new += 1
-    return new_score[:n_new], new_hits[:n_new], new_alarms[:n_new]
+    return new_keys[:n_new], sums[:n_new]
 
 
 def _smaller_neighbours(padded: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -14,6 +14,7 @@ All three are compared in whole microseconds, as sed_scores_eval does, so that w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -25,7 +26,7 @@ from earmark.metrics.curves.changes import Changes, changes_of, found_changes, j
 from earmark.metrics.curves.coverage import Coverage, coverage_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.runs import Runs, find_runs
-from earmark.metrics.curves.scored_clips import ScoredClips
+from earmark.metrics.curves.scored_clips import ScoredClips, frames_with_reference
 
 Rows = NDArray[np.int64]
 
@@ -124,7 +125,7 @@ def intersection_changes(
     file_of_frame = scores.file_of_frame
     for runs in find_runs(
         scores.values,
-        keep=_worth_a_look(clips, criteria, above),
+        frames=_worth_a_look(clips, criteria, above),
         begins_clip=scores.begins_clip,
         use_numba=use_numba,
     ):
@@ -147,18 +148,13 @@ def intersection_changes(
     return changes, [_joined_crossing(parts) for parts in crossing]
 
 
-def _worth_a_look(clips: ScoredClips, criteria: Criteria, above: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Frames of which it matters in which runs they are: (classes, frames)."""
-    scores, reference = clips.scores, clips.reference
-    matters = np.zeros((len(scores.classes), len(scores.files)), dtype=bool)
-    if criteria.cross_trigger is None:
-        matters[reference.class_index, reference.file_index] = True
-    else:
-        matters[:, reference.file_index] = True
-    keep: NDArray[np.bool_] = matters[:, scores.file_of_frame]
-    if above is not None:
-        keep &= scores.values > above[:, None]
-    return keep
+def _worth_a_look(
+    clips: ScoredClips, criteria: Criteria, above: NDArray[np.float64] | None
+) -> Iterator[NDArray[np.int64]]:
+    """For each class the frames of which it matters in which runs they are."""
+    of_any_class = criteria.cross_trigger is not None
+    for index, frames in enumerate(frames_with_reference(clips, of_any_class=of_any_class)):
+        yield frames if above is None else frames[clips.scores.values[index][frames] > above[index]]
 
 
 def _length(runs: Runs, file_index: Rows, coverage: Coverage) -> Rows:

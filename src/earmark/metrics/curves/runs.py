@@ -8,7 +8,7 @@ all thresholds together cost no more than one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -47,19 +47,24 @@ class Runs:
 
 
 def find_runs(
-    values: NDArray[np.float64], *, keep: NDArray[np.bool_], begins_clip: NDArray[np.bool_], use_numba: bool | None
+    values: NDArray[np.float64],
+    *,
+    frames: Iterable[NDArray[np.int64]],
+    begins_clip: NDArray[np.bool_],
+    use_numba: bool | None,
 ) -> Iterator[Runs]:
     """Find the runs of every class in every clip, some hundred thousand at a time.
 
     Args:
         values: (classes, frames of all clips).
-        keep: (classes, frames); where false, the score is taken for lower than any other.
+        frames: for each class the numbers of the frames to look at, rising; the scores of the others are taken for
+            lower than any.
         begins_clip: (frames,) whether a frame is the first of its clip: no run crosses it.
         use_numba: see `fast.is_wanted`.
 
     Example:
-        >>> scores, yes = np.array([[0.1, 0.9, 0.9, 0.5, 0.7]]), np.ones((1, 5), bool)
-        >>> runs = next(find_runs(scores, keep=yes, begins_clip=np.arange(5) == 0, use_numba=False))
+        >>> scores, all_of_them = np.array([[0.1, 0.9, 0.9, 0.5, 0.7]]), [np.arange(5)]
+        >>> runs = next(find_runs(scores, frames=all_of_them, begins_clip=np.arange(5) == 0, use_numba=False))
         >>> for run in zip(runs.first, runs.end, runs.top, runs.bottom, strict=True):
         ...     print(*run)
         0 5 0.1 -inf
@@ -68,8 +73,7 @@ def find_runs(
         4 5 0.7 0.5
     """
     smaller_neighbours = fast.compiled_smaller_neighbours() if fast.is_wanted(use_numba) else _smaller_neighbours
-    for class_index, (of_class, is_kept) in enumerate(zip(values, keep, strict=True)):
-        frame = np.flatnonzero(is_kept)
+    for class_index, (of_class, frame) in enumerate(zip(values, frames, strict=True)):
         is_new = begins_clip[frame]
         is_new[1:] |= np.diff(frame) > 1
         is_new[:1] = True

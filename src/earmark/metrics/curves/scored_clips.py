@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from earmark.checks import known_labels, number
 from earmark.events import Event
-from earmark.metrics.curves.scores import ScoreTable
+from earmark.metrics.curves.scores import ScoreTable, ranges
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, one_form
 
@@ -103,6 +103,25 @@ def scored_clips(
         n_zero_length=left_out.n_zero_length_reference,
         ignored_files=tuple(name for name in scores.files if name not in wanted),
     )
+
+
+def frames_with_reference(clips: ScoredClips, *, of_any_class: bool = False) -> Iterator[NDArray[np.int64]]:
+    """Yield for each class the numbers of the frames of all clips that hold it, rising.
+
+    Args:
+        clips: scores and reference.
+        of_any_class: clips that hold any class at all, for every class.
+
+    Example:
+        >>> from earmark.metrics.curves.scores import score_table
+        >>> scores = score_table({"a.wav": [[0.1]], "b.wav": [[0.9], [0.8]]}, classes=["dog"], hop_seconds=0.5)
+        >>> list(frames_with_reference(scored_clips(scores, {"a.wav": [], "b.wav": [Event(0.0, 1.0, "dog")]})))
+        [array([1, 2])]
+    """
+    holds = clips.reference_by_file > 0  # (files, classes)
+    for of_class in holds.T:
+        chosen = np.flatnonzero(holds.any(axis=1) if of_any_class else of_class)
+        yield ranges(clips.scores.first_frame[chosen], clips.scores.n_frames[chosen])
 
 
 def _without_overlaps(table: EventTable) -> EventTable:
