@@ -7,7 +7,7 @@ import pytest
 from cli_cases import earmark, refused
 from click.testing import Result
 
-from earmark.cli.evaluate import report_text
+from earmark.cli.evaluate_report import report_text
 from earmark.events import Event
 from earmark.metrics.evaluation import evaluate
 from earmark.metrics.report import as_json

@@ -10,12 +10,18 @@ from dataclasses import dataclass, replace
 from earmark.checks import choice
 from earmark.events import Event
 from earmark.metrics.accuracies import SegmentCounts
+from earmark.metrics.by_file import (
+    CountsByFile,
+    clip_counts_by_file,
+    event_counts_by_file,
+    segment_counts_by_file,
+)
 from earmark.metrics.clip import count_clips, tags_from_events
 from earmark.metrics.collars import DCASE_COLLARS, Collars
 from earmark.metrics.counts import COMPATIBLE, Counts
 from earmark.metrics.encoding import LeftOut, encode_events, encode_tags
 from earmark.metrics.event import count_events
-from earmark.metrics.event_table import one_form
+from earmark.metrics.event_table import EventTable, TagTable, one_form
 from earmark.metrics.inputs import AnyEvents, AnyTags, events_by_file, tags_by_file
 from earmark.metrics.repeats import Repeats, count_repeats
 from earmark.metrics.segment import count_segments
@@ -44,6 +50,9 @@ class Evaluation:
         near_miss: an ignored predicted file, and the reference file without predictions from which its name differs
             in case or extension alone; None when there is none.
         near_miss_tags: the same of the tags.
+        events: the tables that were counted, reference and predictions.
+        tags: the same of the tags.
+        durations: file name -> its length in seconds, where given.
     """
 
     event: Counts
@@ -62,6 +71,23 @@ class Evaluation:
     last_offsets_seconds: tuple[float, float]
     near_miss: tuple[str, str] | None
     near_miss_tags: tuple[str, str] | None
+    events: tuple[EventTable, EventTable]
+    tags: tuple[TagTable, TagTable]
+    durations: Mapping[str, float] | None
+
+    @property
+    def by_file(self) -> tuple[CountsByFile, CountsByFile, CountsByFile]:
+        """Event, segment and clip counts of every file: what intervals are made of."""
+        return (
+            event_counts_by_file(*self.events, collars=self.collars, compatible=self.compatible),
+            segment_counts_by_file(
+                *self.events,
+                segment_seconds=self.segment.segment_seconds,
+                durations=self.durations,
+                compatible=self.compatible,
+            ),
+            clip_counts_by_file(*self.tags, compatible=self.compatible),
+        )
 
     @property
     def levels(self) -> tuple[Counts, Counts, Counts]:
@@ -123,7 +149,7 @@ def evaluate(
     if predicted_tags is not None:
         predicted_tags = tags_by_file("predicted_tags", predicted_tags)
     if classes is None:
-        classes = _all_labels(reference, predicted, reference_tags, predicted_tags)
+        classes = all_labels([reference, predicted], [reference_tags, predicted_tags])
     true_events, found_events, left_out = encode_events(reference, predicted, classes=classes, zero_length=zero_length)
     _check_shared_files(reference, predicted.keys(), left_out, "predicted")
     if reference_tags is None and predicted_tags is None:
@@ -166,19 +192,25 @@ def evaluate(
         ),
         near_miss=_near_miss(left_out.ignored_files, reference, predicted),
         near_miss_tags=_near_miss(tags[2].ignored_files, tagged, tagged_predicted),
+        events=(true_events, found_events),
+        tags=(tags[0], tags[1]),
+        durations=durations,
     )
 
 
-def _all_labels(
-    reference: Mapping[str, Sequence[Event]],
-    predicted: Mapping[str, Sequence[Event]],
-    *tags: Mapping[str, AbstractSet[str]] | None,
+def all_labels(
+    events: Sequence[Mapping[str, Sequence[Event]]], tags: Sequence[Mapping[str, AbstractSet[str]] | None]
 ) -> list[str]:
-    """Every class that is named anywhere, so that all levels speak of the same ones."""
-    labels = {event.label for side in (reference, predicted) for events in side.values() for event in events}
-    for side in tags:
-        if side is not None:
-            labels.update(*side.values())
+    """Return every class that is named anywhere, so that all levels and all systems speak of the same ones.
+
+    Example:
+        >>> all_labels([{"a.wav": [Event(0.0, 1.0, "dog")]}], [None, {"a.wav": {"cat"}}])
+        ['cat', 'dog']
+    """
+    labels = {event.label for side in events for found in side.values() for event in found}
+    for by_file in tags:
+        if by_file is not None:
+            labels.update(*by_file.values())
     return sorted({one_form(label) for label in labels})
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
-from earmark.metrics.bootstrap import Interval
-from earmark.metrics.comparison import Comparison, Difference
+from earmark.metrics.comparison import Comparison
 from earmark.metrics.curves.uncertainty import CurveComparison, CurveUncertainty
 from earmark.metrics.uncertainty import Uncertainty
 
 Json = dict[str, object]
+Header = dict[str, tuple[str, ...]]  # group of columns -> its columns
 AnyUncertainty = Uncertainty | CurveUncertainty
 AnyComparison = Comparison | CurveComparison
 # What a table shows of each kind: figure, and what it is called.
@@ -19,8 +20,10 @@ _OF_LISTS = (("f1", "F1"), ("precision", "P"), ("recall", "R"), ("error_rate", "
 _OF_CURVES = (("best_f1", "best F1"), ("average_precision", "AP"), ("auroc", "AUC"), ("psds", ""))
 
 
-def interval_rows(results: Mapping[str, AnyUncertainty]) -> list[list[str]]:
-    """Return one row per figure of all classes: name, value, and where its interval begins and ends.
+def interval_table(results: Mapping[str, AnyUncertainty]) -> tuple[Header, list[list[str]]]:
+    """Return the figures of all classes with their intervals: a header (groups of columns), and rows.
+
+    Of lists the levels stand side by side, and each row is a figure. Of curves each row is a figure of one level.
 
     Args:
         results: what the figures are called, for instance ``"event"`` or ``"PSDS 1"`` -> the result.
@@ -28,18 +31,16 @@ def interval_rows(results: Mapping[str, AnyUncertainty]) -> list[list[str]]:
     Example:
         >>> interval = {"f1": Interval(0.5, 0.4, 0.6)}
         >>> result = Uncertainty("clip", ("dog",), "clip", 90, 1, 1000, 0.95, 0, interval, interval, {})
-        >>> interval_rows({"clip": result})
-        [['clip F1, macro', '0.500', '0.400', '0.600'], ['clip F1, micro', '0.500', '0.400', '0.600']]
+        >>> interval_table({"clip": result})[1]
+        [['macro F1', '0.500', '0.400', '0.600'], ['micro F1', '0.500', '0.400', '0.600']]
     """
-    return [
-        [name, *map(_figure, (interval.value, interval.low, interval.high))]
-        for name, interval in _named(results)
-        if isinstance(interval, Interval)
-    ]
+    return _table(
+        results, ("value", "from", "to"), lambda one: [_figure(one.value), _figure(one.low), _figure(one.high)]
+    )
 
 
-def difference_rows(results: Mapping[str, AnyComparison]) -> list[list[str]]:
-    """Return one row per figure of all classes: name, difference, where its interval begins and ends, and p.
+def difference_table(results: Mapping[str, AnyComparison]) -> tuple[Header, list[list[str]]]:
+    """Return the differences of all figures of all classes: a header (groups of columns), and rows.
 
     Args:
         results: what the figures are called -> the result.
@@ -47,33 +48,14 @@ def difference_rows(results: Mapping[str, AnyComparison]) -> list[list[str]]:
     Example:
         >>> difference = {"f1": Difference(0.04, 0.01, 0.07, 0.008)}
         >>> result = Comparison("clip", (), "clip", 90, (1, 1), 1000, 0.95, "bootstrap", 0, difference, {}, {})
-        >>> difference_rows({"clip": result})
-        [['clip F1, macro', '+0.040', '+0.010', '+0.070', '0.008']]
+        >>> difference_table({"clip": result})[1]
+        [['macro F1', '+0.040', '+0.010', '+0.070', '0.008']]
     """
-    return [
-        [name, *map(_signed, (difference.value, difference.low, difference.high)), _p_value(difference.p_value)]
-        for name, difference in _named(results)
-        if isinstance(difference, Difference)
-    ]
-
-
-def class_interval_rows(results: Mapping[str, AnyUncertainty], *, figure: str) -> list[list[str]]:
-    """Return one row per class: its name, and at each level a figure with its interval.
-
-    Args:
-        results: level -> the result.
-        figure: for instance ``"f1"``.
-
-    Example:
-        >>> by_class = {"dog": {"f1": Interval(0.5, 0.4, 0.6)}}
-        >>> result = Uncertainty("clip", ("dog",), "clip", 90, 1, 1000, 0.95, 0, {}, {}, by_class)
-        >>> class_interval_rows({"clip": result}, figure="f1")
-        [['dog', '0.500  0.400 to 0.600']]
-    """
-    classes = next(iter(results.values())).classes
-    return [
-        [label, *(_with_interval(result.by_class[label][figure]) for result in results.values())] for label in classes
-    ]
+    return _table(
+        results,
+        ("differ", "from", "to", "p"),
+        lambda one: [_signed(one.value), _signed(one.low), _signed(one.high), _p_value(one.p_value)],
+    )
 
 
 def how_sure(result: AnyUncertainty | AnyComparison) -> str:
@@ -116,25 +98,28 @@ def as_json(results: Mapping[str, AnyUncertainty] | Mapping[str, AnyComparison])
     return {name: _without_nan(asdict(result)) for name, result in results.items()}
 
 
-def _named(results: Mapping[str, AnyUncertainty] | Mapping[str, AnyComparison]) -> list[tuple[str, object]]:
-    """Every figure of all classes that a table shows, and what it is called there."""
-    named: list[tuple[str, object]] = []
+def _table(
+    results: Mapping[str, AnyUncertainty] | Mapping[str, AnyComparison],
+    columns: tuple[str, ...],
+    cells_of: Callable[[Any], list[str]],
+) -> tuple[Header, list[list[str]]]:
+    """Header and rows, `cells_of` making the cells of one figure."""
+    nothing = ["-"] * len(columns)
+    rows = []
+    lists = {name: one for name, one in results.items() if isinstance(one, Uncertainty | Comparison)}
+    for mean in ("macro", "micro") if lists else ():
+        for key, text in _OF_LISTS:
+            figures = [getattr(one, mean).get(key) for one in lists.values()]
+            if any(figure is not None for figure in figures):
+                cells = [cell for figure in figures for cell in (nothing if figure is None else cells_of(figure))]
+                rows.append([f"{mean} {text}", *cells])
+    if lists:
+        return dict.fromkeys(lists, columns), rows
     for name, result in results.items():
-        if isinstance(result, Uncertainty | Comparison):
-            for mean, of_mean in (("macro", result.macro), ("micro", result.micro)):
-                named += [(f"{name} {text}, {mean}", of_mean[key]) for key, text in _OF_LISTS if key in of_mean]
-        else:
-            named += [
-                (f"{name} {text}".strip(), result.overall[key]) for key, text in _OF_CURVES if key in result.overall
-            ]
-    return named
-
-
-def _with_interval(interval: Interval) -> str:
-    """``0.500  0.400 to 0.600``"""
-    if math.isnan(interval.value):
-        return "-"
-    return f"{_figure(interval.value)}  {_figure(interval.low)} to {_figure(interval.high)}"
+        if not isinstance(result, Uncertainty | Comparison):
+            of_name = ((text, result.overall.get(key)) for key, text in _OF_CURVES)
+            rows += [[f"{name} {text}".strip(), *cells_of(one)] for text, one in of_name if one is not None]
+    return {"": columns}, rows
 
 
 def _figure(value: float) -> str:

@@ -1,0 +1,136 @@
+"""Several runs of a system, and what it is compared with: how sure all of their figures are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from earmark.metrics.comparison import Comparison, compare
+from earmark.metrics.curves.evaluation import ScoreEvaluation
+from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2
+from earmark.metrics.curves.uncertainty import CurveComparison, CurveUncertainty, compare_curves, curve_uncertainty
+from earmark.metrics.evaluation import Evaluation
+from earmark.metrics.uncertainty import Uncertainty, uncertainty
+
+LEVELS = ("event", "segment", "clip")
+SCENARIOS = {"PSDS 1": SCENARIO_1, "PSDS 2": SCENARIO_2}
+Groups = Mapping[str, str] | None
+
+
+def list_uncertainty(
+    runs: Sequence[Evaluation], *, groups: Groups = None, n_resamples: int = 1000
+) -> dict[str, Uncertainty]:
+    """Return level -> intervals of all list figures, the means over the runs.
+
+    Args:
+        runs: evaluations of the same classes against the same reference.
+        groups: file name -> what belongs together; None: clips are resampled.
+        n_resamples: how often.
+
+    Example:
+        >>> from earmark import Event
+        >>> from earmark.metrics.evaluation import evaluate
+        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(40)}
+        >>> run = evaluate(reference, {name: events[: int(name[0]) % 2] for name, events in reference.items()})
+        >>> list_uncertainty([run])["clip"].macro["recall"].value
+        0.625
+    """
+    by_file = [run.by_file for run in runs]
+    return {
+        level: uncertainty([counts[place] for counts in by_file], groups=groups, n_resamples=n_resamples)
+        for place, level in enumerate(LEVELS)
+    }
+
+
+def list_comparison(
+    system: Sequence[Evaluation], baseline: Sequence[Evaluation], *, groups: Groups = None, n_resamples: int = 1000
+) -> dict[str, Comparison]:
+    """Return level -> differences of all list figures, system minus baseline.
+
+    Args:
+        system: evaluations of its runs.
+        baseline: evaluations of what it is compared with, of the same classes and reference.
+        groups, n_resamples: as in `list_uncertainty`.
+
+    Example:
+        >>> from earmark import Event
+        >>> from earmark.metrics.evaluation import evaluate
+        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(40)}
+        >>> half = evaluate(reference, {name: events[: int(name[0]) % 2] for name, events in reference.items()})
+        >>> list_comparison([evaluate(reference, reference)], [half])["clip"].macro["recall"].value
+        0.375
+    """
+    sides = [[run.by_file for run in side] for side in (system, baseline)]
+    return {
+        level: compare(*([counts[place] for counts in side] for side in sides), groups=groups, n_resamples=n_resamples)
+        for place, level in enumerate(LEVELS)
+    }
+
+
+def score_uncertainty(
+    runs: Sequence[ScoreEvaluation], *, groups: Groups = None, n_resamples: int = 1000
+) -> dict[str, CurveUncertainty]:
+    """Return level or PSDS -> intervals of its figures, the means over the runs.
+
+    Args:
+        runs: evaluations of frame scores against the same reference.
+        groups, n_resamples: as in `list_uncertainty`.
+
+    Example:
+        >>> from earmark import Event
+        >>> from earmark.metrics.curves import score_table
+        >>> from earmark.metrics.curves.evaluation import evaluate_scores
+        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(20)}
+        >>> scores = score_table({name: [[0.9], [0.1]] for name in reference}, classes=["dog"], hop_seconds=1.0)
+        >>> result = score_uncertainty([evaluate_scores(scores, reference)], n_resamples=20)
+        >>> list(result), result["PSDS 1"].overall["psds"].low
+        (['event', 'segment', 'clip', 'PSDS 1', 'PSDS 2'], 1.0)
+    """
+    levels = {
+        level: curve_uncertainty([run.levels[place] for run in runs], groups=groups, n_resamples=n_resamples)
+        for place, level in enumerate(LEVELS)
+    }
+    clips = [run.clips for run in runs]
+    return levels | {
+        name: curve_uncertainty(clips, scenario=scenario, groups=groups, n_resamples=n_resamples)
+        for name, scenario in SCENARIOS.items()
+    }
+
+
+def score_comparison(
+    system: Sequence[ScoreEvaluation],
+    baseline: Sequence[ScoreEvaluation],
+    *,
+    groups: Groups = None,
+    n_resamples: int = 1000,
+) -> dict[str, CurveComparison]:
+    """Return level or PSDS -> differences of its figures, system minus baseline.
+
+    Args:
+        system: evaluations of its runs.
+        baseline: evaluations of what it is compared with, against the same reference.
+        groups, n_resamples: as in `list_uncertainty`.
+
+    Example:
+        >>> from earmark import Event
+        >>> from earmark.metrics.curves import score_table
+        >>> from earmark.metrics.curves.evaluation import evaluate_scores
+        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(20)}
+        >>> scores = score_table({name: [[0.9], [0.1]] for name in reference}, classes=["dog"], hop_seconds=1.0)
+        >>> run = evaluate_scores(scores, reference)
+        >>> score_comparison([run], [run], n_resamples=20)["PSDS 1"].overall["psds"].value
+        0.0
+    """
+    levels = {
+        level: compare_curves(
+            [run.levels[place] for run in system],
+            [run.levels[place] for run in baseline],
+            groups=groups,
+            n_resamples=n_resamples,
+        )
+        for place, level in enumerate(LEVELS)
+    }
+    sides = [run.clips for run in system], [run.clips for run in baseline]
+    return levels | {
+        name: compare_curves(*sides, scenario=scenario, groups=groups, n_resamples=n_resamples)
+        for name, scenario in SCENARIOS.items()
+    }
