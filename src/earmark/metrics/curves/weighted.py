@@ -141,8 +141,8 @@ class WeighablePsds:
         n_reference = weights @ clips.reference_by_file  # (resamples, classes)
         class_seconds = weights @ clips.reference_seconds_by_file
         divisor = max(len(self.classes) - (scenario.cross_trigger_divisor == "others"), 1)
-        with np.errstate(divide="ignore"):
-            cost = np.where(class_seconds > 0, scenario.alpha_ct / divisor / class_seconds, 0.0)
+        weight_ct = np.full(class_seconds.shape, scenario.alpha_ct / divisor)
+        cost = np.divide(weight_ct, class_seconds, out=np.zeros(class_seconds.shape), where=class_seconds > 0)
         figures = np.full((len(weights), 1 + len(self.classes)), np.nan)
         sorted_changes = [_SortedPsds.of(*of_class) for of_class in zip(changes, crossing, strict=True)]
         for row, weight in enumerate(weights):
