@@ -216,11 +216,14 @@ def _systems(
 
 def _check_same_task(one: Weighable, other: Weighable, name: str, other_name: str) -> None:
     """Raise ValueError unless both were measured on the same clips, against the same reference, in the same way."""
-    for what in ("level", "files", "classes"):
-        if getattr(one, what) != getattr(other, what):
+    if one.level != other.level:
+        raise ValueError(f"{name} and {other_name} must have the same level, got {one.level!r} and {other.level!r}")
+    for what in ("files", "classes"):
+        sides = {name: getattr(one, what), other_name: getattr(other, what)}
+        if sides[name] != sides[other_name]:
             raise ValueError(
-                f"{name} and {other_name} must have the same {what} in the same order - measure both against the same"
-                " reference"
+                f"{name} and {other_name} must have the same {what} in the same order; {_what_differs(sides)}"
+                " - measure both against the same reference, with scores of the same classes"
             )
     if not np.array_equal(one.task, other.task):
         differs = (one.task != other.task).any(axis=1)
@@ -228,6 +231,14 @@ def _check_same_task(one: Weighable, other: Weighable, name: str, other_name: st
             f"{name} and {other_name} must be measured against the same reference, but it differs in"
             f" {int(differs.sum())} clips (first: {one.files[int(np.argmax(differs))]!r})"
         )
+
+
+def _what_differs(sides: Mapping[str, tuple[str, ...]]) -> str:
+    """Which names one of two sides alone has."""
+    (one, names), (other, other_names) = sides.items()
+    alone = {one: sorted({*names} - {*other_names}), other: sorted({*other_names} - {*names})}
+    parts = [f"{len(found)} are in {side} alone (first: {found[0]!r})" for side, found in alone.items() if found]
+    return " and ".join(parts) if parts else "they are in another order"
 
 
 def _observed(systems: Sequence[Weighable]) -> dict[str, NDArray[np.float64]]:
