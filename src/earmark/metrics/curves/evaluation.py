@@ -121,17 +121,17 @@ def curve_cautions(evaluation: ScoreEvaluation) -> list[str]:
 
     Example:
         >>> from earmark.metrics.curves.scores import score_table
-        >>> scores = score_table({"a.wav": [[0.1], [0.9]]}, classes=["dog"], hop_seconds=1.0)
-        >>> curve_cautions(evaluate_scores(scores, {"a.wav": [Event(0.0, 1.0, "dog"), Event(1.0, 2.0, "dog")]}))
+        >>> scores = score_table({"a": [[0.1], [0.9]], "b": [[0.2]]}, classes=["dog"], hop_seconds=1.0)
+        >>> curve_cautions(evaluate_scores(scores, {"a": [Event(0.0, 1.0, "dog"), Event(1.0, 2.0, "dog")], "b": []}))
         ['1 reference event overlaps or touches another one of its class and was joined with it for curves and PSDS']
     """
-    clips, absent = evaluation.clips, evaluation.event.absent
+    clips = evaluation.clips
     sentences = []
     if clips.n_merged > 0:
-        verbs = ("overlaps or touches", "was") if clips.n_merged == 1 else ("overlap or touch", "were")
+        words = ("overlaps or touches", "its", "was") if clips.n_merged == 1 else ("overlap or touch", "their", "were")
         sentences.append(
-            f"{_many(clips.n_merged, 'reference event')} {verbs[0]} another one of its class and {verbs[1]} joined with"
-            " it for curves and PSDS"
+            f"{_many(clips.n_merged, 'reference event')} {words[0]} another one of {words[1]} class and {words[2]}"
+            " joined with it for curves and PSDS"
         )
     if clips.n_zero_length > 0:
         sentences.append(f"{_many(clips.n_zero_length, 'reference event')} of zero length left out of curves and PSDS")
@@ -140,9 +140,7 @@ def curve_cautions(evaluation: ScoreEvaluation) -> list[str]:
             f"{_many(len(clips.ignored_files), 'clip')} with scores not in the reference, ignored (first:"
             f" {clips.ignored_files[0]})"
         )
-    if absent:
-        sentences.append(f"no reference event, so left out of the means of curves and PSDS: {', '.join(absent)}")
-    return sentences
+    return [*sentences, *_absent_classes(evaluation), *_classes_everywhere(evaluation)]
 
 
 def curves_as_json(evaluation: ScoreEvaluation) -> Json:
@@ -182,6 +180,35 @@ def _tags(clips: ScoredClips) -> dict[str, frozenset[str]]:
         name: frozenset(label for label, is_there in zip(clips.scores.classes, row, strict=True) if is_there)
         for name, row in zip(clips.scores.files, holds, strict=True)
     }
+
+
+def _absent_classes(evaluation: ScoreEvaluation) -> list[str]:
+    """Classes that nothing can be said of; given tags and durations make them other ones on other levels."""
+    event, segment, clip = (curves.absent for curves in evaluation.levels)
+    if event == segment == clip:
+        found = {"no reference event, so left out of the means of curves and PSDS": event}
+    else:
+        found = {
+            "no reference event, so left out of the means of event curves and PSDS": event,
+            "in no reference segment, so left out of the means of segment curves": segment,
+            "no reference tag, so left out of the means of clip curves": clip,
+        }
+    return [f"{sentence}: {_listed(labels)}" for sentence, labels in found.items() if labels]
+
+
+def _classes_everywhere(evaluation: ScoreEvaluation) -> list[str]:
+    """Classes whose scores have nothing to be higher than."""
+    sentences = []
+    for curves in (evaluation.segment, evaluation.clip):
+        labels = [curve.label for curve in curves.of_class if curve.n_reference > 0 and curve.n_negatives == 0]
+        if labels:
+            sentences.append(f"in every {curves.level}, so without AUC of {curves.level}s: {_listed(labels)}")
+    return sentences
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Names, those with a comma in double quotes."""
+    return ", ".join(f'"{label}"' if "," in label else label for label in labels)
 
 
 def _mean_figures(curves: Curves) -> list[float]:
