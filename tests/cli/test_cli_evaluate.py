@@ -175,7 +175,8 @@ def test_wrong_predictions_are_named(folder: Path, row: str, message: str) -> No
 
 
 def test_both_tables_are_needed() -> None:
-    assert "Missing option '--predicted'" in refused("evaluate", "--reference", "a.tsv")
+    assert "Missing option '--reference'" in refused("evaluate", "--predicted", "a.tsv")
+    assert "one of --predicted (events) and --scores (frame scores)" in refused("evaluate", "--reference", "a.tsv")
 
 
 def click_plain(text: str) -> str:

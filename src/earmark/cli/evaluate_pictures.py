@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from earmark.metrics.curves.evaluation import ScoreEvaluation
-    from earmark.metrics.evaluation import Evaluation
     from earmark.metrics.uncertainty_report import AnyUncertainty
 
 
 def draw(
     folder: Path,
-    lists: Sequence[Evaluation],
     scores: Sequence[ScoreEvaluation],
     sure: Mapping[str, Mapping[str, AnyUncertainty]],
 ) -> list[Path]:
@@ -23,7 +21,6 @@ def draw(
 
     Args:
         folder: made if it is not there.
-        lists: runs of the system as lists; only their intervals are drawn.
         scores: runs of the system as frame scores; each is a line in the curves.
         sure: their intervals, by kind.
     """
@@ -48,14 +45,16 @@ def draw(
                 if curve.n_reference > 0
             },
         )  # fmt: skip
-    for number, result in enumerate(scores[0].psds if scores else (), start=1):
-        if result.of_class:
-            pictures[f"psd-roc-{number}"] = psd_roc_figure(
-                overall=(result.roc.rate, result.roc.hit_rate),
-                of_class={label: (roc.rate, roc.hit_rate) for label, roc in result.roc_of_class.items()},
-                max_rate=result.scenario.max_rate,
-                unit=result.scenario.unit_of_time,
-            )
+    for run_number, run in enumerate(scores, start=1):
+        for number, result in enumerate(run.psds, start=1):
+            if result.of_class:
+                of_run = "" if len(scores) == 1 else f"-run-{run_number}"
+                pictures[f"psd-roc-{number}{of_run}"] = psd_roc_figure(
+                    overall=(result.roc.rate, result.roc.hit_rate),
+                    of_class={label: (roc.rate, roc.hit_rate) for label, roc in result.roc_of_class.items()},
+                    max_rate=result.scenario.max_rate,
+                    unit=result.scenario.unit_of_time,
+                )
     for kind, results in sure.items():
         values, bounds = _by_class(results)
         note = how_sure(next(iter(results.values())))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from earmark.cli.evaluate_systems import Side
     from earmark.metrics.curves.evaluation import ScoreEvaluation
     from earmark.metrics.evaluation import Evaluation
     from earmark.metrics.uncertainty_report import AnyComparison, AnyUncertainty
@@ -27,8 +28,8 @@ LEGEND = (
 
 
 def full_text(
-    lists: Sequence[Evaluation],
-    scores: Sequence[ScoreEvaluation],
+    system: Side,
+    baseline: Side,
     sure: Mapping[str, Mapping[str, AnyUncertainty]],
     differences: Mapping[str, Mapping[str, AnyComparison]],
     *,
@@ -40,21 +41,55 @@ def full_text(
     """
     width = None if width is None else max(80, width)
     blocks = []
-    if len(scores) == 1:
-        blocks.append(curves_text(scores[0], width=width))
+    if len(system.scores) == 1:
+        compatible = system.lists[0].compatible if system.lists else None
+        blocks.append(curves_text(system.scores[0], width=width, compatible=compatible))
     blocks += [intervals_text(results, width=width) for results in sure.values()]
     blocks += [differences_text(results, width=width) for results in differences.values()]
     told = next(iter([*sure.values(), *differences.values()]), None)
-    if told is not None:
-        blocks.append(_list(_about_intervals(next(iter(told.values())), bool(differences)), width, fg="yellow"))
-    if len(lists) == 1:
+    about = [] if told is None else _about_intervals(next(iter(told.values())), bool(differences))
+    blocks.append(_list(_cautions_of_others(system, baseline) + about, width, fg="yellow"))
+    if len(system.lists) == 1:
         # Last, because its end is what most people come for.
-        blocks.append(report_text(lists[0], width=width))
-    return "\n".join(blocks)
+        blocks.append(report_text(system.lists[0], width=width))
+    return "\n".join(block for block in blocks if block)
 
 
-def curves_text(evaluation: ScoreEvaluation, *, width: int | None) -> str:
-    """Return the figures of curves and PSDS, the mean on top, then class by class."""
+def _cautions_of_others(system: Side, baseline: Side) -> list[tuple[str, str]]:
+    """What a reader has to know of runs that have no report of their own: nothing is left out in silence."""
+    from earmark.metrics.cautions import cautions
+
+    found = []
+    if len(system.lists) > 1:
+        found += _by_run("", [cautions(run) for run in system.lists])
+    found += _by_run("baseline", [cautions(run) for run in baseline.lists])
+    if len(system.scores) > 1 or baseline.scores:
+        from earmark.metrics.curves.evaluation import curve_cautions
+
+        if len(system.scores) > 1:
+            found += _by_run("", [curve_cautions(run) for run in system.scores])
+        found += _by_run("baseline", [curve_cautions(run) for run in baseline.scores])
+    return [("note", sentence) for sentence in found]
+
+
+def _by_run(name: str, runs: list[list[str]]) -> list[str]:
+    """Every sentence once, after the name of the system, and the numbers of the runs it is about if not of all."""
+    found = []
+    for sentence in dict.fromkeys(sentence for run in runs for sentence in run):
+        numbers = [str(number) for number, run in enumerate(runs, start=1) if sentence in run]
+        which = "" if len(numbers) == len(runs) else f"run {', '.join(numbers)}"
+        found.append(": ".join([*(part for part in (f"{name} {which}".strip(),) if part), sentence]))
+    return found
+
+
+def curves_text(evaluation: ScoreEvaluation, *, width: int | None, compatible: str | None = None) -> str:
+    """Return the figures of curves and PSDS, the mean on top, then class by class.
+
+    Args:
+        evaluation: of one run.
+        width: see `report_text`.
+        compatible: the tool whose figures the lists beside it have.
+    """
     from earmark.metrics.curves.evaluation import COLUMNS, PSDS_COLUMNS, curve_cautions, curve_rows
 
     legend = (
@@ -62,6 +97,8 @@ def curves_text(evaluation: ScoreEvaluation, *, width: int | None) -> str:
         "precision; AUC area under the ROC curve; PSDS in scenario 1 (exact times) and 2 (right class)"
     )
     notes = [("note", sentence) for sentence in curve_cautions(evaluation)]
+    if compatible is not None:
+        notes.append(("note", f"--compatible is for lists: {compatible} has no curves, these figures are earmark's"))
     blocks = [
         _table(curve_rows(evaluation), {**COLUMNS, **PSDS_COLUMNS}, n_totals=1, width=width),
         _list([("scores", legend)], width, dim=True) + _list(notes, width, fg="yellow"),
