@@ -129,8 +129,11 @@ def command(
     if plot is not None:
         from earmark.cli.evaluate_pictures import draw
 
-        for path in draw(plot, system.scores, sure):
+        pictures = draw(plot, system.scores, sure)
+        for path in pictures:
             click.echo(f"wrote {path}", err=True)
+        if not pictures:
+            click.echo("nothing to draw: pictures of lists show intervals, which need at least 2 clips", err=True)
 
 
 def _print(

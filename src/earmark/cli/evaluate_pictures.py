@@ -28,7 +28,6 @@ def draw(
     from earmark.report.canvas import save
     from earmark.report.curve_plots import class_intervals_figure, precision_recall_figure, psd_roc_figure
 
-    folder.mkdir(parents=True, exist_ok=True)
     pictures = {}
     for level in ("event", "segment", "clip") if scores else ():
         runs = [getattr(run, level) for run in scores]
@@ -59,6 +58,8 @@ def draw(
         values, bounds = _by_class(results)
         note = how_sure(next(iter(results.values())))
         pictures[f"classes-{kind}"] = class_intervals_figure(values=values, intervals=bounds, note=note)
+    if pictures:
+        folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, figure in pictures.items():
         paths.append(folder / f"{name}.png")

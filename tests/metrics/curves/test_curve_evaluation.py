@@ -71,7 +71,10 @@ def test_rows_have_a_name_and_all_columns(evaluation: ScoreEvaluation) -> None:
 
 def test_the_mean_of_the_rows_is_the_mean_of_the_classes(evaluation: ScoreEvaluation) -> None:
     mean, *classes = ([float(cell) for cell in row[1:9]] for row in curve_rows(evaluation))
-    np.testing.assert_allclose(np.mean(classes, axis=0), mean, atol=0.001)  # but not of PSDS
+    np.testing.assert_allclose(np.mean(classes, axis=0), mean, atol=0.001)
+    one, two = (result.value for result in evaluation.psds)  # which punishes differences between classes
+    assert one != two
+    assert curve_rows(evaluation)[0][9:] == [f"{one:.3f}", f"{two:.3f}"]
 
 
 def test_json_survives_writing_and_reading(evaluation: ScoreEvaluation) -> None:
