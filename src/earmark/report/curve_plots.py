@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,19 +51,23 @@ def precision_recall_figure(
             width_inches=max(3.4, canvas.SHEET_INCHES * n_columns / _COLUMNS), height_inches=0.75 + 1.85 * n_rows
         )
         panels = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True)
-        for axes in panels.flat[len(classes) :]:
-            axes.set_visible(False)
+        for place, axes in enumerate(panels.flat):
+            axes.set_visible(place < len(classes))
+            # The scale stands below the last panel of each column, also where the row below has no panel there.
+            axes.tick_params(labelbottom=len(classes) - n_columns <= place < len(classes))
         for axes, label in zip(panels.flat, classes, strict=False):
             _f1_lines(axes)
             for system, of_class in curves.items():
                 _draw_curve(axes, *of_class[label], looks[system], system)
             axes.set_title(canvas.drawable(canvas.shortened(label, n_letters=20)), fontsize=8.5)
             if notes is not None and label in notes:
-                box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
-                axes.text(0.05, 0.06, notes[label], fontsize=8, color=canvas.INK, bbox=box)
+                _write_note(axes, notes[label], [of_class[label] for of_class in curves.values()])
         figure.supxlabel("recall (grey: lines of equal F1, 0.2 to 0.8)", fontsize=9)
         figure.supylabel("precision", fontsize=9)
-        panels[0, 0].set(xlim=(0, 1.02), ylim=(0, 1.04), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+        panels[0, 0].set(xlim=(0, 1.02), ylim=(0, 1.04))
+        for axes in panels.flat:
+            axes.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])  # 1.0 and 0.0 of two panels would touch
+            axes.set_yticks([0, 0.5, 1], labels=["0", "0.5", "1"])
         if len(curves) > 1:
             canvas.system_legend(figure, looks, with_markers=False)
         canvas.settle(figure)
@@ -93,7 +97,8 @@ def psd_roc_figure(*, overall: CurvePoints, of_class: Mapping[str, CurvePoints],
     if not of_class:
         raise ValueError("of_class must have at least one class, got none - there would be nothing to draw")
     with canvas.look():
-        figure = canvas.new_figure(width_inches=canvas.SHEET_INCHES, height_inches=4.2)
+        height_inches = max(4.2, 1.2 + 0.2 * len(of_class))  # so high that the names have room
+        figure = canvas.new_figure(width_inches=canvas.SHEET_INCHES, height_inches=height_inches)
         axes = figure.add_subplot()
         ends = {}
         for number, (label, points) in enumerate(of_class.items()):
@@ -106,7 +111,7 @@ def psd_roc_figure(*, overall: CurvePoints, of_class: Mapping[str, CurvePoints],
         axes.fill_between(rate, hit_rate, step="post", color=canvas.SHADE, alpha=0.6, zorder=0, linewidth=0)
         axes.step(rate, hit_rate, where="post", color=canvas.INK, linewidth=2.4, gid="overall")
         ends["all classes"] = (float(hit_rate[-1]), canvas.INK)
-        _name_ends(axes, ends, max_rate)
+        _name_ends(axes, ends, max_rate, gap=0.18 / height_inches)
         axes.set(xlim=(0, max_rate), ylim=(0, 1.02))
         axes.set_xlabel(f"effective false alarms per {unit}")
         axes.set_ylabel("true positive rate")
@@ -153,18 +158,19 @@ def class_intervals_figure(
                 if np.isfinite([low, high]).all():
                     axes.plot([low, high], [row, row], color="white", linewidth=3.2, solid_capstyle="butt")
                     axes.plot([low, high], [row, row], color="#d9482b", linewidth=1.4, gid=f"interval {label}")
-                end = float(np.nanmax([value, high, 0.0]))
-                axes.text(
-                    end + 0.02,
-                    row,
+                axes.annotate(
                     "-" if np.isnan(value) else f"{value:.2f}",
+                    (float(np.nanmax([value, high, 0.0])), row),
+                    xytext=(3, 0),
+                    textcoords="offset points",
                     va="center",
                     fontsize=8,
                     fontweight="bold" if row == 0 else "normal",
                 )
-            axes.set_title(canvas.drawable(name))
-            axes.set_xlim(0, 1.14)
-            axes.set_xticks([0, 0.5, 1])
+            title = canvas.drawable(name)
+            axes.set_title(title.replace(" ", "\n", 1) if len(title) > 10 else title)  # five panels are no wider
+            axes.set_xlim(0, 1.05 + 0.09 * len(values))  # room for a value behind 1, which is more of a narrow panel
+            axes.set_xticks([0, 0.5, 1], labels=["0", "0.5", "1"])
             axes.tick_params(axis="y", length=0, labelcolor=canvas.INK)
             axes.grid(axis="x")
         panels[0].set_yticks(rows, labels=[canvas.drawable(canvas.shortened(label, n_letters=30)) for label in classes])
@@ -181,8 +187,20 @@ def _common_classes(systems: Mapping[str, Mapping[str, object]]) -> list[str]:
         raise ValueError("there must be at least one system with one class, got none - there would be nothing to draw")
     for name, of_class in systems.items():
         if list(of_class) != list(first):
-            raise ValueError(f"all must have the same classes, {name!r} has {', '.join(of_class)} instead of others")
+            raise ValueError(
+                f"all must have the same classes, {name!r} has {', '.join(of_class)} instead of {', '.join(first)}"
+            )
     return list(first)
+
+
+def _write_note(axes: Axes, note: str, curves: Sequence[CurvePoints]) -> None:
+    """Write below left, where good curves never are, or above right, where bad ones never are."""
+    recall, precision = (np.concatenate([points[place] for points in curves]) for place in (0, 1))
+    n_below = np.count_nonzero((recall < 0.8) & (precision < 0.2) & (recall + precision > 0))
+    n_above = np.count_nonzero((recall > 0.2) & (precision > 0.8))
+    x, y, side, end = (0.05, 0.06, "left", "bottom") if n_below <= n_above else (0.97, 0.97, "right", "top")
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
+    axes.text(x, y, note, ha=side, va=end, fontsize=8, color=canvas.INK, bbox=box)
 
 
 def _f1_lines(axes: Axes) -> None:
@@ -221,9 +239,9 @@ def _held_up_to(points: CurvePoints, max_rate: float) -> CurvePoints:
     return np.append(rate, max_rate), np.append(hit_rate, hit_rate[-1])
 
 
-def _name_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], max_rate: float) -> None:
+def _name_ends(axes: Axes, ends: Mapping[str, tuple[float, str]], max_rate: float, *, gap: float) -> None:
     """Write every curve's name behind its end, apart from each other."""
-    heights = spread([height for height, _ in ends.values()], gap=0.043, low=0.0, high=1.0)
+    heights = spread([height for height, _ in ends.values()], gap=gap, low=0.0, high=1.0)
     for (label, (end, colour)), height in zip(ends.items(), heights, strict=True):
         axes.annotate(
             canvas.drawable(canvas.shortened(label, n_letters=26)),
