@@ -143,10 +143,10 @@ def _p_value(value: float) -> str:
 
 
 def _without_nan(value: object) -> object:
-    """JSON has no NaN."""
+    """JSON has neither NaN nor infinity."""
     if isinstance(value, Mapping):
         return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_without_nan(item) for item in value]
