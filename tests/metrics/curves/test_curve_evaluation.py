@@ -223,6 +223,18 @@ def test_a_class_in_every_clip_has_no_auc_and_is_named() -> None:
     assert curve_cautions(everywhere)[0] == "in every segment, so without AUC of segments: dog"
 
 
+def test_events_behind_the_end_of_a_clip_are_said() -> None:
+    scores = two_clips(["dog"], [[0.9], [0.1], [0.1], [0.9]], [[0.1]])
+    reference = {"a.wav": [Event(0.0, 1.0, "dog"), Event(3.0, 4.0, "dog")], "b.wav": []}
+    result = evaluate_scores(scores, reference, durations={"a.wav": 3.5, "b.wav": 1.0})
+    assert curve_cautions(result) == [
+        "1 reference event ends after the clip does - are the durations in seconds, and of these clips?"
+    ]
+    shorter = evaluate_scores(scores, reference, durations={"a.wav": 0.5, "b.wav": 1.0})
+    assert curve_cautions(shorter)[0].startswith("2 reference events end after the clip does")
+    assert curve_cautions(evaluate_scores(scores, reference, durations={"a.wav": 4.0, "b.wav": 1.0})) == []
+
+
 def test_settings_reach_the_curves() -> None:
     scores, reference = frames(dog=[0.1, 0.9, 0.1, 0.1]), {"a.wav": [Event(1.4, 2.0, "dog")]}
     assert evaluate_scores(scores, reference).event.macro_best.f1 == 0.0

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+import numpy as np
+
 from earmark.events import Event
 from earmark.metrics.collars import DCASE_COLLARS, Collars
 from earmark.metrics.curves.collar import collar_curves
@@ -139,6 +141,12 @@ def curve_cautions(evaluation: ScoreEvaluation) -> list[str]:
         sentences.append(
             f"{_many(len(clips.ignored_files), 'clip')} with scores not in the reference, ignored (first:"
             f" {clips.ignored_files[0]})"
+        )
+    n_late = int(np.count_nonzero(clips.reference.offset_seconds > clips.duration_seconds[clips.reference.file_index]))
+    if n_late > 0:
+        sentences.append(
+            f"{_many(n_late, 'reference event')} {'ends' if n_late == 1 else 'end'} after the clip does - are the"
+            " durations in seconds, and of these clips?"
         )
     return [*sentences, *_absent_classes(evaluation), *_classes_everywhere(evaluation)]
 
