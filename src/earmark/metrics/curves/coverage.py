@@ -68,11 +68,10 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
     """Return the coverage of reference events, none of which overlap in their class, sorted by clip, class and onset.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9]]}, classes=["dog"], hop_seconds=0.5)
-        >>> reference = scored_clips(scores, {"a.wav": [Event(0.25, 0.75, "dog")]}).reference
+        >>> reference = scored_clips(scores, {"a.wav": [(0.25, 0.75, "dog")]}).reference
         >>> coverage_of(scores, reference).covered_nanoseconds / 1e9     # before 0 s, 0.5 s and 1 s
         array([0.  , 0.25, 0.5 ])
     """

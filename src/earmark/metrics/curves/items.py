@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +13,7 @@ from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.scored_clips import ScoredClips
 from earmark.metrics.curves.scores import ScoreTable, ranges
 from earmark.metrics.event_table import nanoseconds, one_form
+from earmark.metrics.inputs import AnyTags, tags_by_file
 
 _SLACK_NANOSECONDS = 500  # times are compared as microseconds: a frame that reaches less into a segment is not in it
 
@@ -29,11 +29,10 @@ def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curve
         segment_seconds: length of a segment.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=0.5)
-        >>> curve = segment_curves(scored_clips(scores, {"a.wav": [Event(0.6, 0.9, "dog")]})).of_class[0]
+        >>> curve = segment_curves(scored_clips(scores, {"a.wav": [(0.6, 0.9, "dog")]})).of_class[0]
         >>> curve.score, curve.true_positives, curve.false_positives, curve.auroc
         (array([inf, 0.9, 0.8]), array([0, 1, 1]), array([0, 0, 1]), 1.0)
     """
@@ -55,7 +54,7 @@ def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curve
 
 def clip_curves(
     scores: ScoreTable | Mapping[str, ArrayLike],
-    tags: Mapping[str, AbstractSet[str]],
+    tags: AnyTags,
     *,
     classes: tuple[str, ...] | None = None,
 ) -> Curves:
@@ -64,7 +63,7 @@ def clip_curves(
     Args:
         scores: a table of frame scores, of which a clip's highest one counts; or file name -> (classes,) clip scores,
             for instance what pooling says.
-        tags: file name -> the classes in it; these are the clips that count.
+        tags: file name -> the classes in it, or in another form: see `tags_by_file`; these are the clips that count.
         classes: the names of the scores when they are per clip; with frame scores the table knows them.
 
     Raises:
@@ -82,7 +81,7 @@ def clip_curves(
             raise ValueError("classes must be given for scores per clip, got None - what do the numbers stand for?")
         classes = tuple(one_form(label) for label in classes)
         highest_of = {one_form(name): _checked(name, values, classes) for name, values in scores.items()}
-    files = {one_form(name): {one_form(tag) for tag in found} for name, found in tags.items()}
+    files = {one_form(name): {one_form(tag) for tag in found} for name, found in tags_by_file("tags", tags).items()}
     missing = [name for name in files if name not in highest_of]
     if missing:
         raise ValueError(f"scores must have every file of the tags, {len(missing)} are missing (first: {missing[0]!r})")

@@ -115,11 +115,10 @@ def psds(clips: ScoredClips, *, scenario: Scenario = SCENARIO_1, use_numba: bool
         ValueError: clips whose lengths add up to nothing.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.2], [0.8]]}, classes=["dog"], hop_seconds=9.0)
-        >>> clips = scored_clips(scores, {"a.wav": [Event(9.0, 18.0, "dog"), Event(27.0, 36.0, "dog")]})
+        >>> clips = scored_clips(scores, {"a.wav": [(9.0, 18.0, "dog"), (27.0, 36.0, "dog")]})
         >>> psds(clips).value     # both found before the first false alarm
         1.0
     """
