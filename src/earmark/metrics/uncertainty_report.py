@@ -29,6 +29,7 @@ def interval_table(results: Mapping[str, AnyUncertainty]) -> tuple[Header, list[
         results: what the figures are called, for instance ``"event"`` or ``"PSDS 1"`` -> the result.
 
     Example:
+        >>> from earmark.metrics.bootstrap import Interval
         >>> interval = {"f1": Interval(0.5, 0.4, 0.6)}
         >>> result = Uncertainty("clip", ("dog",), "clip", 90, 1, 1000, 0.95, 0, interval, interval, {})
         >>> interval_table({"clip": result})[1]
@@ -46,6 +47,7 @@ def difference_table(results: Mapping[str, AnyComparison]) -> tuple[Header, list
         results: what the figures are called -> the result.
 
     Example:
+        >>> from earmark.metrics.comparison import Difference
         >>> difference = {"f1": Difference(0.04, 0.01, 0.07, 0.008)}
         >>> result = Comparison("clip", (), "clip", 90, (1, 1), 1000, 0.95, "bootstrap", 0, difference, {}, {})
         >>> difference_table({"clip": result})[1]
@@ -91,6 +93,7 @@ def as_json(results: Mapping[str, AnyUncertainty] | Mapping[str, AnyComparison])
     """Return results as plain dictionaries, numbers and None (for undefined).
 
     Example:
+        >>> from earmark.metrics.bootstrap import Interval
         >>> interval = {"f1": Interval(0.5, 0.4, math.nan)}
         >>> as_json({"clip": Uncertainty("clip", (), "clip", 9, 1, 10, 0.9, 0, interval, {}, {})})["clip"]["macro"]
         {'f1': {'value': 0.5, 'low': 0.4, 'high': None, 'n_undefined': 0}}
