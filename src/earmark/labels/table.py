@@ -99,13 +99,16 @@ def read_table(
         )
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
+    if is_tsv and _is_plain(lines):
+        records = iter([Row(line.split("\t"), number, line) for number, line in enumerate(lines, start=1)])
     columns = tuple(cell.strip() for cell in next(records).cells)
     _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[])
+    n_columns = len(columns)
     for row in records:
         if not any(row.cells):
             continue
-        if len(row.cells) != len(columns):
+        if len(row.cells) != n_columns:
             raise table.error(row, _wrong_field_count(row, columns, is_tsv=is_tsv))
         table.rows.append(row)
     return table
@@ -196,6 +199,12 @@ def _refuse_other_formats(path: Path, name: str) -> None:
         raise ValueError(f"{name}: is no table of labels but a model - are two arguments swapped?")
     if suffix in _SPREADSHEET_SUFFIXES:
         raise ValueError(f"{name}: is no table of labels but a spreadsheet - save the sheet as CSV UTF-8")
+
+
+def _is_plain(lines: list[str]) -> bool:
+    """Whether the cells are just what stands between the tabs: without quotes, and without blanks around them."""
+    text = "\n".join(["", *lines, ""])
+    return not any(mark in text for mark in ('"', " \t", "\t ", " \n", "\n "))
 
 
 def _tsv_records(lines: list[str], list_columns: Collection[str]) -> Iterator[Row]:
