@@ -1,29 +1,20 @@
-"""sed_eval's own figures, as tests/oracles/metrics_sed_eval.py stored them, and the comparison with ours."""
+"""sed_eval's own figures for the named cases, and the comparison with ours."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from earmark.events import Event
 from earmark.metrics.counts import Counts, Scores
-from oracles.metrics_cases import Lists, fingerprint
+from oracles.frozen import figures_for
+from oracles.metrics_cases import Lists, cases, fingerprint
 
-STORED = Path(__file__).parents[1] / "data" / "sed_eval_figures.json"
 
-
-@cache
 def tool_figures() -> dict[str, Any]:
-    """Case -> level -> the tool's figures; checked to belong to the cases as they are now."""
-    stored = json.loads(STORED.read_text(encoding="utf-8"))
-    assert stored["made_with"]["sed_eval"] == "0.2.1"
-    assert stored["cases"] == fingerprint(), "the cases changed: make the figures again"
-    figures: dict[str, Any] = stored["figures"]
-    return figures
+    """Case -> level -> the tool's figures."""
+    return figures_for("sed_eval_named.json", fingerprint(cases()))
 
 
 def as_events(lists: Lists) -> dict[str, list[Event]]:
