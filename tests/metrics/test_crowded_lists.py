@@ -10,7 +10,7 @@ from oracles.frozen import figures_for
 from oracles.metrics_cases import Case, fingerprint, labels
 from oracles.metrics_cases_crowded import N_CASES, crowded_cases
 from oracles.metrics_cases_edges import edge_cases, every_millisecond_pair
-from oracles.metrics_stored import as_events, assert_as_the_tool_says
+from oracles.metrics_stored import as_events, assert_accuracies, assert_as_the_tool_says, assert_close, assert_errors
 
 from earmark.metrics.clip import clip_counts, tags_from_events
 from earmark.metrics.counts import Counts
@@ -47,10 +47,13 @@ def segments(case: Case) -> SegmentCounts:
 
 
 def clips(case: Case) -> Counts:
-    sides = case.tags
-    if sides is None:
-        sides = (tags_from_events(as_events(case.reference)), tags_from_events(as_events(case.predicted)))
-    return clip_counts(*sides, classes=labels(case), compatible="sed_eval")
+    reference, predicted = (
+        tags_from_events(as_events(side))
+        if case.tags is None
+        else {name: {*tags} for name, tags in case.tags[index].items()}
+        for index, side in enumerate((case.reference, case.predicted))
+    )
+    return clip_counts(reference, predicted, classes=labels(case), compatible="sed_eval")
 
 
 def assert_counts(counts: Counts, tool: dict[str, Any], *, more: tuple[Any, ...] = ()) -> None:
@@ -78,6 +81,11 @@ def test_crowded_lists_give_sed_evals_own_figures(start: int) -> None:
         assert_counts(events(case), tool["event"])
         counts = segments(case)
         assert_counts(counts, tool["segment"], more=(counts.true_negatives,))
+        accuracies = counts.micro_accuracies
+        assert_close(
+            [getattr(accuracies, name) for name in ("accuracy", "balanced_accuracy", "sensitivity", "specificity")],
+            tool["segment"]["accuracy"],
+        )
         assert_counts(clips(case), tool["clip"])
 
 
@@ -95,8 +103,11 @@ def test_rarer_traps_give_sed_evals_own_figures(case: Case) -> None:
                 count(case)
         return
     assert_as_the_tool_says(events(case), tool["event"])
+    assert_errors(events(case), tool["event"])
     counts = segments(case)
     assert_as_the_tool_says(counts, tool["segment"], more=[counts.true_negatives])
+    assert_errors(counts, tool["segment"])
+    assert_accuracies(counts, tool["segment"])
     assert_as_the_tool_says(clips(case), tool["clip"])
 
 

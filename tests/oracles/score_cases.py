@@ -48,11 +48,39 @@ def small_cases() -> list[ScoreCase]:
     return [score_case(seed) for seed in range(N_SMALL)]
 
 
+def uniform_cases() -> list[ScoreCase]:
+    """Eight cases whose frames are all equally long, for filters that count in frames."""
+    draws = [random.Random(30_000 + seed).random for seed in range(8)]
+    return [
+        _made(
+            f"uniform {seed}",
+            draw,
+            NAMES[: 1 + seed % 4],
+            n_clips=6,
+            frame_counts=(20, 80),
+            frame_seconds=FRAMES_SECONDS[seed % 3],
+            decimals=1 + seed % 3,
+            may_cut=False,
+        )
+        for seed, draw in enumerate(draws)
+    ]
+
+
 def large_case() -> ScoreCase:
     """200 clips of 10 s in 157 frames, ten classes, three digits: like a real validation set, but smaller."""
     draw = random.Random(77).random
     classes = tuple(f"class {number}" for number in range(10))
-    return _made("large", draw, classes, n_clips=200, frame_counts=(157, 157), frame_seconds=10 / 157, decimals=3)
+    return _made(
+        "large",
+        draw,
+        classes,
+        n_clips=200,
+        frame_counts=(157, 157),
+        frame_seconds=10 / 157,
+        decimals=3,
+        noise=0.35,
+        flat_share=0.0,
+    )
 
 
 def fingerprint_of_scores(of: list[ScoreCase]) -> str:
@@ -84,6 +112,9 @@ def _made(
     frame_counts: tuple[int, int],
     frame_seconds: float,
     decimals: int,
+    may_cut: bool = True,
+    noise: float = 0.5,
+    flat_share: float = 0.12,
 ) -> ScoreCase:
     borders: dict[str, list[float]] = {}
     scores: dict[str, Frames] = {}
@@ -92,19 +123,22 @@ def _made(
     for number in range(n_clips):
         clip = f"{number:03d}"
         n_frames = fewest + int(draw() * (most - fewest + 1))
-        borders[clip] = _borders(draw, n_frames, frame_seconds)
+        borders[clip] = _borders(draw, n_frames, frame_seconds, may_cut)
         # Every class has events somewhere, as the tool wants it: clip 0 has all of them, one clip in five has none.
         present = [label for label in classes if number == 0 or (number % 5 and draw() < 2 / (1 + len(classes)))]
         reference[clip] = [row for label in present for row in _apart(draw, borders[clip], label)]
-        columns = [_scores(draw, borders[clip], reference[clip], label, decimals) for label in classes]
+        columns = []
+        for label in classes:
+            rows = [row for row in reference[clip] if row[2] == label]
+            columns.append(_scores(draw, borders[clip], rows, decimals, noise, flat_share))
         scores[clip] = [list(row) for row in zip(*columns, strict=True)]
     return ScoreCase(name, classes, borders, scores, reference)
 
 
-def _borders(draw: Draw, n_frames: int, frame_seconds: float) -> list[float]:
+def _borders(draw: Draw, n_frames: int, frame_seconds: float, may_cut: bool) -> list[float]:
     """Frames of one length, except for the last one, which may be cut short."""
     borders = [frame_seconds * index for index in range(n_frames + 1)]
-    if draw() < 0.4:
+    if may_cut and draw() < 0.4:
         borders[-1] -= 0.7 * frame_seconds
     return borders
 
@@ -133,20 +167,22 @@ def _nearest(borders: list[float], time: float) -> float:
     return min(borders, key=lambda border: abs(border - time))
 
 
-def _scores(draw: Draw, borders: list[float], rows: list[Row], label: str, decimals: int) -> list[float]:
-    """Higher where the class is, noisy, cut off at 0 and 1; now and then the same everywhere or in steps."""
+def _scores(
+    draw: Draw, borders: list[float], rows: list[Row], decimals: int, noise: float, flat_share: float
+) -> list[float]:
+    """Higher where the class is, noisy, cut off at 0 and 1; a share is the same everywhere or in steps."""
     kind = draw()
     n_frames = len(borders) - 1
-    if kind < 0.06:
+    if kind < flat_share / 2:
         return [round(draw(), decimals)] * n_frames
-    if kind < 0.12:
+    if kind < flat_share:
         return [float(draw() < 0.5) for _ in range(n_frames)]
-    shift, noise = (draw() - 0.5) * 0.2, 0.15 + 0.5 * draw()
+    shift, noise = (draw() - 0.5) * 0.4 * noise, noise * (0.3 + draw())
     column: list[float] = []
     value = 0.3
     for index in range(n_frames):
         middle = (borders[index] + borders[index + 1]) / 2 + shift
-        there = any(onset <= middle < offset for onset, offset, name in rows if name == label)
+        there = any(onset <= middle < offset for onset, offset, _ in rows)
         # A walk towards the truth: neighbouring frames are alike, so that events are longer than a frame.
         value += 0.5 * ((0.85 if there else 0.1) - value) + noise * (draw() - 0.5)
         column.append(round(min(1.0, max(0.0, value)), decimals))

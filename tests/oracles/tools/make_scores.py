@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from oracles.score_cases import ScoreCase, fingerprint_of_scores, large_case, small_cases
+from oracles.score_cases import ScoreCase, fingerprint_of_scores, large_case, small_cases, uniform_cases
 from oracles.score_cases_edges import score_edge_cases
 from oracles.tools.score_levels import Figures, clip, collar, frames, intersection, number, references, segment
 from oracles.tools.score_psds import (
@@ -32,9 +32,9 @@ def make_scores(folder: Path) -> None:
     small, edges, large = small_cases(), score_edge_cases(), large_case()
     _write(folder, "sed_scores_eval_small.json.gz", small, levels)
     _write(folder, "sed_scores_eval_edges.json", edges, levels)
-    _write(folder, "sed_scores_eval_filtered.json.gz", [case for case in small if len(case.scores) < 9], filtered)
+    _write(folder, "sed_scores_eval_filtered.json.gz", [*uniform_cases(), *small[:8]], filtered)
     _write(folder, "sed_scores_eval_large.json.gz", [large], levels_of_large)
-    few = [case for case in small if len(case.classes) > 1 and len(thresholds_between(case)) <= 100]
+    few = [case for case in small if len(case.classes) > 1 and len(thresholds_between(case)) <= 60]
     _write(folder, "psds_eval_thresholds.json", few, psds_at_thresholds)
 
 
@@ -68,10 +68,15 @@ def levels_of_large(case: ScoreCase) -> Figures:
 
 
 def filtered(case: ScoreCase) -> list[Figures]:
-    """Median filters of an odd number of frames, of no whole number of them, and of another length per class."""
+    """Median filters of odd numbers of frames, also one per class; where frames differ, two windows in seconds."""
     table, reference = frames(case), references(case)
     step = min(borders[1] - borders[0] for borders in case.borders.values())
-    lengths: list[float | list[float]] = [5 * step, 0.7, [0.3 * number for number in range(len(case.classes))]]
+    odd: list[float | list[float]] = [
+        3 * step,
+        7 * step,
+        [(1 + 2 * index) * step for index in range(len(case.classes))],
+    ]
+    lengths = odd if case.name.startswith("uniform") else [5 * step, 0.7]
     found = []
     for seconds in lengths:
         smooth = _filtered_table(table, seconds)

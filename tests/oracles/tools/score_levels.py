@@ -14,7 +14,7 @@ from oracles.score_cases import ScoreCase
 Figures = dict[str, Any]
 THRESHOLD = 0.5  # at which single figures are taken as well
 COLLARS = ((0.2, 0.2, 0.2), (0.2, 0.2, 0.0), (0.5, 0.5, 0.5), (0.05, 0.1, 0.2))  # onset, offset, share of length
-SEGMENTS_SECONDS = (1.0, 0.3)
+SEGMENTS_SECONDS = (1.0, 0.25)
 CRITERIA = ((0.5, 0.5, 0.3), (0.7, 0.7, None), (0.1, 0.1, 0.3), (1.0, 1.0, 1.0))  # DTC, GTC, CTTC
 MAX_FPRS = (None, 0.1)
 
@@ -33,11 +33,21 @@ def collar(scores: Any, reference: Any) -> list[Figures]:
 
 
 def segment(scores: Any, reference: Any, durations: dict[str, float]) -> list[Figures]:
-    """Segment-based curves, best F1, average precision and area under the ROC curve."""
+    """Segment-based curves, best F1, average precision and area under the ROC curve.
+
+    References and durations are given in whole microseconds, as the tool rounds frames and segments but not them, so
+    that 3 * 0.1 s, which is one bit more than 0.3 s, would fill one more segment.
+    """
     tool = _tool("segment_based")
+    reference = {
+        clip: [(round(onset, 6), round(offset, 6), label) for onset, offset, label in rows]
+        for clip, rows in reference.items()
+    }
+    durations = {clip: round(seconds, 6) for clip, seconds in durations.items()}
     found = []
     for length in SEGMENTS_SECONDS:
         given = (scores, reference, durations)
+        segment_deltas = tool.intermediate_statistics.intermediate_statistics_deltas
         statistics, _ = tool.accumulated_intermediate_statistics(*given, segment_length=length)
         found.append({"settings": {"segment_length": length}, **_curves(statistics, ("tps", "fps", "tns"))})
         found[-1]["n_ref"] = n_references(statistics)
@@ -45,6 +55,7 @@ def segment(scores: Any, reference: Any, durations: dict[str, float]) -> list[Fi
         found[-1]["at_threshold"] = _at_threshold(tool.fscore(*given, THRESHOLD, segment_length=length))
         found[-1]["average_precision"] = plain(tool.average_precision(*given, segment_length=length)[0])
         found[-1] |= _areas(statistics)
+        found[-1]["sklearn"] = _by_sklearn(segment_deltas(*given, segment_length=length))
     return found
 
 
@@ -59,6 +70,7 @@ def clip(scores: Any, tags: dict[str, list[str]]) -> Figures:
         "at_threshold": _at_threshold(tool.fscore(scores, tags, THRESHOLD)),
         "average_precision": plain(tool.average_precision(scores, tags)[0]),
         **_areas(statistics),
+        "sklearn": _by_sklearn(tool.intermediate_statistics.intermediate_statistics_deltas(scores, tags)),
     }
 
 
@@ -170,6 +182,21 @@ def _areas(statistics: Any) -> Figures:
         finally:
             curves.np = unstable
     return areas
+
+
+def _by_sklearn(deltas: Any) -> Figures:
+    """scikit-learn's areas for the scores and truths that the tool found per segment or clip: ties count half."""
+    metrics: Any = importlib.import_module("sklearn.metrics")
+    found: Figures = {"auroc": {}, "average_precision": {}}
+    for label in next(iter(deltas.values())):
+        truth = np.concatenate([clip[label][1]["tps"] for clip in deltas.values()]).astype(int)
+        score = np.concatenate([clip[label][0] for clip in deltas.values()])
+        if np.isnan(score).any():
+            continue
+        both = 0 < truth.sum() < len(truth)
+        found["auroc"][label] = number(metrics.roc_auc_score(truth, score)) if both else None
+        found["average_precision"][label] = number(metrics.average_precision_score(truth, score))
+    return found
 
 
 class _StableSort:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-TOOLS = ("sed_eval", "sed_scores_eval", "psds_eval", "dcase_util", "numpy", "pandas", "scipy")
+TOOLS = ("sed_eval", "sed_scores_eval", "psds_eval", "dcase_util", "numpy", "pandas", "scipy", "scikit-learn")
 SUMS = "SHA256SUMS"
 
 
