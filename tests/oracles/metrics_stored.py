@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from earmark.events import Event
@@ -13,6 +14,7 @@ from oracles.frozen import figures_for
 from oracles.metrics_cases import Lists, cases, fingerprint
 
 
+@cache
 def tool_figures() -> dict[str, Any]:
     """Case -> level -> the tool's figures."""
     return figures_for("sed_eval_named.json", fingerprint(cases()))

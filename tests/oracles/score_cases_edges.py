@@ -80,6 +80,16 @@ def odd_frames() -> list[ScoreCase]:
             {"a": [(0.1, 1.0, DOG)], "b": [(0.0, 1.0, DOG), (1.05, 4.0, DOG)]},
         ),
         _dog_case(
+            "frames that end about half a microsecond past a second",  # 0.4 is no time at all, 0.6 reaches the next one
+            {
+                "a": [0.0, 1.0000004, 2.0000004, 3.0],
+                "b": [0.0, 1.0000006, 1.9999996, 3.0],
+                "c": [0.0, 1.5, 2.9999994, 3.0],
+            },
+            {"a": [0.9, 0.2, 0.4], "b": [0.8, 0.1, 0.3], "c": [0.5, 0.7, 0.6]},
+            {"a": [(0.2, 1.0, DOG)], "b": [(0.5, 1.0, DOG), (2.0, 2.5, DOG)], "c": []},
+        ),
+        _dog_case(
             "reference beyond the last frame",
             {"a": [0.0, 1.0, 2.0], "b": [0.0, 1.0, 2.0]},
             {"a": [0.2, 0.8], "b": [0.6, 0.1]},
