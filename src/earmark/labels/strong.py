@@ -168,7 +168,7 @@ def _plain_times(onsets: Sequence[str], offsets: Sequence[str]) -> list[tuple[fl
         begin, end = ([float(cell) if cell else -1.0 for cell in column] for column in (onsets, offsets))
     except ValueError:
         return nothing
-    if any("_" in cell for column in (onsets, offsets) for cell in column):
+    if any("_" in "".join(column) for column in (onsets, offsets)):  # float() takes "1_000", which is no time
         return nothing
     return [(on, off) if 0 <= on <= off < math.inf else None for on, off in zip(begin, end, strict=True)]
 
