@@ -27,7 +27,8 @@ class Coverage:
         cell_number: (files * classes,) number of a cell, -1 where the clip lacks the class.
         first_of_cell: (cells,) where a cell's numbers begin in `covered_nanoseconds`.
         first_frame_of_cell: (cells,) the first frame of the cell's clip.
-        covered_nanoseconds: per cell one number for each edge of its clip: time in its events before that edge.
+        covered_nanoseconds: per cell one number for each edge of its clip: time in its events before that edge, and
+            in all cells before; so two numbers of a cell say what lies between two edges.
         cell_of_event: (events,).
         edge_line: (edges of all cells,) edges on one line on which cells follow each other.
         event_onset_line, event_offset_line: (events,) onsets and offsets on that line.

@@ -129,15 +129,21 @@ class Curve:
 
     def at_threshold(self, threshold: float) -> BestPoint:
         """Return the point at a threshold: frames are found whose score is at least this."""
+        if np.isnan(threshold):
+            raise ValueError("threshold must be a number, got nan - did a figure without a value become a threshold?")
         return self.at_point(int(np.searchsorted(-self.score, -threshold, side="right")) - 1)
 
     def at_point(self, index: int) -> BestPoint:
         """Return point number `index`, with the threshold in the middle of where it holds."""
-        below = self.score[index + 1] if index + 1 < len(self.score) else -np.inf
+        score = float(self.score[index])
+        below = float(self.score[index + 1]) if index + 1 < len(self.score) else -math.inf
+        middle = score if score == math.inf else score / 2 + below / 2
+        if not below < middle and below > -math.inf:
+            middle = score  # between neighbouring numbers there is none
         hits, wrong, n = int(self.true_positives[index]), int(self.false_positives[index]), self.n_reference
         precision = hits / (hits + wrong) if hits + wrong > 0 else 1.0
         recall, f1 = (hits / n, 2 * hits / (hits + wrong + n)) if n > 0 else (math.nan, math.nan)
-        return BestPoint(float(self.score[index] / 2 + below / 2), Scores(precision, recall, f1), hits, wrong)
+        return BestPoint(middle, Scores(precision, recall, f1), hits, wrong)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from earmark.checks import known_labels, number
+from earmark.checks import known_labels, names, number
 from earmark.metrics.curves.changes import changes_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.scored_clips import ScoredClips
@@ -79,9 +79,15 @@ def clip_curves(
     else:
         if classes is None:
             raise ValueError("classes must be given for scores per clip, got None - what do the numbers stand for?")
-        classes = tuple(one_form(label) for label in classes)
-        highest_of = {one_form(name): _checked(name, values, classes) for name, values in scores.items()}
-    files = {one_form(name): {one_form(tag) for tag in found} for name, found in tags_by_file("tags", tags).items()}
+        classes = names("classes", [one_form(label) for label in names("classes", classes)])
+        highest_of = {}
+        for name, values in scores.items():
+            if one_form(name) in highest_of:
+                raise ValueError(f"scores must have every file once, got {name!r} in two unicode forms")
+            highest_of[one_form(name)] = _checked(name, values, classes)
+    files: dict[str, set[str]] = {}
+    for name, found in tags_by_file("tags", tags).items():
+        files.setdefault(one_form(name), set()).update(one_form(tag) for tag in found)
     missing = [name for name in files if name not in highest_of]
     if missing:
         raise ValueError(f"scores must have every file of the tags, {len(missing)} are missing (first: {missing[0]!r})")
@@ -150,8 +156,9 @@ def _highest_in_segments(scores: ScoreTable, n_segments: NDArray[np.int64], leng
 
 def _highest_of_clips(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
     """File name -> (classes,) the score of its best frame."""
+    lowest = float(scores.values.min(initial=0.0))
     return {
-        name: scores.values[:, begin:end].max(axis=1, initial=min(0.0, float(scores.values.min(initial=0.0))))
+        name: scores.values[:, begin:end].max(axis=1, initial=lowest)
         for name, begin, end in zip(scores.files, scores.first_frame[:-1], scores.first_frame[1:], strict=True)
     }
 

@@ -228,8 +228,8 @@ def surely_over(
         lacks = ~holds[index][has_frames]
         order = np.argsort(-highest[index][lacks])
         n_wrong = np.cumsum(weights[:, has_frames[lacks][order]], axis=1)  # (resamples, clips)
-        # How many clips it takes in the resample that takes the most.
-        n_clips = int((n_wrong <= max_false_alarms[:, None]).sum(axis=1).max())
+        # How many clips it takes in the resample that takes the most; 29, not 28.999999999999996, are 29.
+        n_clips = int((n_wrong <= max_false_alarms[:, None] * (1 + 1e-9)).sum(axis=1).max())
         if n_clips < len(order):
             above[index] = highest[index][lacks][order[n_clips]]
     return above

@@ -139,7 +139,6 @@ def _without_overlaps(table: EventTable) -> EventTable:
     onset, offset = (table.cell * reach + times for times in (table.onset_nanoseconds, table.offset_nanoseconds))
     so_far = np.maximum.accumulate(offset)
     begins = np.append(True, onset[1:] > so_far[:-1])[: len(table)]
-    begins |= np.append(True, table.cell[1:] != table.cell[:-1])[: len(table)]
     first = np.flatnonzero(begins)
     latest = np.maximum.reduceat(table.offset_seconds, first) if len(first) else table.offset_seconds
     return EventTable(
