@@ -134,4 +134,4 @@ def _n_below(line: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.i
     """
     # Of equals the place comes first, so that it is not above itself.
     is_of_line = np.argsort(np.concatenate([places, line]), kind="stable") >= len(places)
-    return np.cumsum(is_of_line)[~is_of_line]
+    return np.cumsum(is_of_line, dtype=np.int64)[~is_of_line]
