@@ -1,4 +1,4 @@
-"""All figures of `Counts` for many sets of counts at once: one per resample, run or file, whatever the axes are."""
+"""Every figure that counts give, for one set of counts or for many at once: resamples, runs, files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIGURES = (
 )
 SEGMENT_FIGURES = ("sensitivity", "specificity", "balanced_accuracy", "accuracy")
 OF_ALL_CLASSES = ("substitution_rate",)  # has no meaning for a single class: it takes two
-MACRO, MICRO = range(2)  # rows of the figures, before those of the classes
+MACRO, MICRO, CLASSES = 0, 1, slice(2, None)  # rows of the figures
 
 Floats = NDArray[np.float64]
 Figures = dict[str, Floats]  # by name: (..., 2 + classes), which are the macro mean, the micro mean, and every class
