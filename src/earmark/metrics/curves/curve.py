@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from earmark.metrics.counts import Counts, Scores
 from earmark.metrics.curves.changes import Changes
+from earmark.metrics.ratios import mean_of_known
 
 
 @dataclass(frozen=True)
@@ -199,12 +200,12 @@ class Curves:
     @property
     def mean_average_precision(self) -> float:
         """mAP: the mean over the classes that the reference has."""
-        return _mean_of_known([curve.average_precision for curve in self.of_class])
+        return float(mean_of_known(np.array([curve.average_precision for curve in self.of_class])))
 
     @property
     def mean_auroc(self) -> float:
         """The mean over the classes that have both kinds; NaN for events."""
-        return _mean_of_known([curve.auroc for curve in self.of_class])
+        return float(mean_of_known(np.array([curve.auroc for curve in self.of_class])))
 
 
 FIGURES = ("precision", "recall", "f1")
@@ -237,9 +238,3 @@ def curves_of(
         n_negatives = None if items_by_file is None else int(items_by_file.sum()) - n
         curves.append(Curve(label, sums.score, sums.hits, sums.false_alarms, n, n_negatives))
     return Curves(level, tuple(curves), tuple(changes), files, reference_by_file, items_by_file)
-
-
-def _mean_of_known(figures: Sequence[float]) -> float:
-    """The mean of what is not NaN."""
-    known = [figure for figure in figures if not np.isnan(figure)]
-    return float(np.mean(known)) if known else float("nan")
