@@ -9,7 +9,12 @@ TORCH_INDEX ?=
 VENV := .venv
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint clean
+# What the established tools are made with, and where the official label lists lie, if they are there.
+ORACLE_PYTHON ?= python3.11
+OFFICIAL ?= ../shared/data
+ORACLE := build/oracle
+
+.PHONY: demo test lint oracle clean
 
 demo: $(INSTALLED)
 	$(VENV)/bin/earmark demo --out demo
@@ -30,6 +35,16 @@ $(INSTALLED): pyproject.toml
 	'$(PYTHON)' -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),-i $(TORCH_INDEX)) $(TORCH)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+# The established tools in an environment of their own: makes every stored figure of theirs again, says what differs.
+oracle: $(ORACLE)/.installed
+	cd tests && ../$(ORACLE)/bin/python -m oracles.tools.make --official $(abspath $(OFFICIAL)) --check
+
+$(ORACLE)/.installed: tests/oracles/tools/requirements.txt
+	$(ORACLE_PYTHON) -m venv $(ORACLE)
+	$(ORACLE)/bin/pip install --quiet numpy==2.3.5 Cython==3.3.1 setuptools==65.5.0 wheel==0.48.0
+	$(ORACLE)/bin/pip install --quiet --no-build-isolation -r $<
 	touch $@
 
 clean:

@@ -179,7 +179,7 @@ def test_predictions_of_other_files_alone_are_refused(write: Write) -> None:
 def test_unknown_classes_are_named_with_side_and_file(write: Write) -> None:
     reference, predicted = write(GOOD, "reference.tsv"), write(GOOD.replace("Dog", "Dgo"))
     message = (
-        r"predicted: a.wav: unknown class 'Dgo' \(the classes are: Dog, Air horn, truck horn\) - did you mean 'Dog'"
+        r"predicted: a.wav: unknown class 'Dgo' \(the classes are: Dog, \"Air horn, truck horn\"\) - did you mean 'Dog'"
     )
     for count in (evaluate, event_counts):
         with pytest.raises(ValueError, match=message):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
 Row = tuple[float, float, str]  # onset, offset, label
@@ -28,6 +28,9 @@ class Case:
     offset_fraction: float = 0.2
     segment_seconds: float = 1.0
     durations: dict[str, float] = field(default_factory=dict)  # empty: not given
+    collar_seconds: float = 0.2
+    classes: tuple[str, ...] = ()  # empty: all labels of both sides
+    tags: tuple[dict[str, list[str]], dict[str, list[str]]] | None = None  # None: the labels of the events
 
 
 def cases() -> list[Case]:
@@ -35,13 +38,15 @@ def cases() -> list[Case]:
     return [*named_cases(), *(crowded_case(seed) for seed in range(60)), *(clips_case(seed) for seed in range(12))]
 
 
-def fingerprint() -> str:
-    """SHA-256 of all cases, by which stored figures are known to belong to them."""
-    return hashlib.sha256(json.dumps([asdict(case) for case in cases()]).encode()).hexdigest()
+def fingerprint(of: Sequence[Case]) -> str:
+    """SHA-256 of cases, by which stored figures are known to belong to them."""
+    return hashlib.sha256(json.dumps([asdict(case) for case in of]).encode()).hexdigest()
 
 
 def labels(case: Case) -> list[str]:
     """The classes of a case, sorted."""
+    if case.classes:
+        return sorted(case.classes)
     return sorted({label for side in (case.reference, case.predicted) for rows in side.values() for *_, label in rows})
 
 

@@ -1,29 +1,23 @@
-"""sed_eval's own figures, as tests/oracles/metrics_sed_eval.py stored them, and the comparison with ours."""
+"""sed_eval's own figures for the named cases, and the comparison with ours."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from earmark.events import Event
 from earmark.metrics.counts import Counts, Scores
-from oracles.metrics_cases import Lists, fingerprint
-
-STORED = Path(__file__).parents[1] / "data" / "sed_eval_figures.json"
+from earmark.metrics.segment import SegmentCounts
+from oracles.frozen import figures_for
+from oracles.metrics_cases import Lists, cases, fingerprint
 
 
 @cache
 def tool_figures() -> dict[str, Any]:
-    """Case -> level -> the tool's figures; checked to belong to the cases as they are now."""
-    stored = json.loads(STORED.read_text(encoding="utf-8"))
-    assert stored["made_with"]["sed_eval"] == "0.2.1"
-    assert stored["cases"] == fingerprint(), "the cases changed: make the figures again"
-    figures: dict[str, Any] = stored["figures"]
-    return figures
+    """Case -> level -> the tool's figures."""
+    return figures_for("sed_eval_named.json", fingerprint(cases()))
 
 
 def as_events(lists: Lists) -> dict[str, list[Event]]:
@@ -44,6 +38,37 @@ def assert_as_the_tool_says(counts: Counts, tool: dict[str, Any], *, more: Seque
     if "substitutions" in tool:
         assert counts.substitutions == tool["substitutions"]
         assert counts.error_rate == tool["error_rate"]
+
+
+def assert_errors(counts: Counts, tool: dict[str, Any]) -> None:
+    """All error rates: per class, their means, and overall with its three counts."""
+    assert [counts.deletions, counts.insertions] == [tool["deletions"], tool["insertions"]]
+    rates = tool["error_rates"]
+    of_class = (counts.class_error_rate, counts.class_deletion_rate, counts.class_insertion_rate)
+    for index, label in enumerate(counts.classes):
+        assert_close([float(rate[index]) for rate in of_class], rates["classes"][label])
+    macro, micro = counts.macro_errors, counts.micro_errors
+    assert_close([macro.error_rate, macro.deletion_rate, macro.insertion_rate], rates["macro"])
+    overall = [micro.error_rate, micro.substitution_rate, micro.deletion_rate, micro.insertion_rate]
+    assert_close(overall, rates["micro"])
+
+
+def assert_accuracies(counts: SegmentCounts, tool: dict[str, Any]) -> None:
+    """All accuracies: per class, their means, and overall."""
+    names = ("accuracy", "balanced_accuracy", "sensitivity", "specificity")
+    for index, label in enumerate(counts.classes):
+        assert_close([float(getattr(counts, name)[index]) for name in names], tool["accuracy"]["classes"][label])
+    for ours, theirs in ((counts.macro_accuracies, "macro"), (counts.micro_accuracies, "micro")):
+        assert_close([getattr(ours, name) for name in names], tool["accuracy"][theirs])
+
+
+def assert_close(ours: Sequence[float], tool: Sequence[float | None]) -> None:
+    """Within 1e-12 of the figure, as some of the tool's are astronomical; or undefined on both sides."""
+    for figure, expected in zip(ours, tool, strict=True):
+        if expected is None:
+            assert math.isnan(figure)
+        else:
+            assert math.isclose(figure, expected, rel_tol=1e-12, abs_tol=1e-12), (figure, expected)
 
 
 def assert_scores(scores: Scores, expected: Sequence[float | None]) -> None:

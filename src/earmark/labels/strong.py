@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from earmark.events import Event
@@ -34,10 +36,16 @@ def read_strong(path: Path | str) -> dict[str, list[Event]]:
     check_columns(table, required=required, optional=("score",), example=example)
     events: dict[str, list[Event]] = {}
     without_events: dict[str, Row] = {}
-    cells = (table.column(name) for name in ("filename", "onset", "offset", "event_label", "score"))
-    for row, name, onset, offset, label, score in zip(table.rows, *cells, strict=True):
+    onsets, offsets = table.column("onset"), table.column("offset")
+    cells = (table.column("filename"), onsets, offsets, table.column("event_label"), table.column("score"))
+    times = _plain_times(onsets, offsets)
+    for row, time, name, onset, offset, label, score in zip(table.rows, times, *cells, strict=True):
         try:
-            filename, event = clean_filename(name), _event(onset, offset, label, score)
+            filename = clean_filename(name)
+            if time is None:
+                event = _event(onset, offset, label, score)
+            else:
+                event = Event(time[0], time[1], clean_label(label), _score(score))
         except ValueError as reason:
             raise table.error(row, reason) from None
         in_file = events.setdefault(filename, [])
@@ -151,6 +159,18 @@ def read_groups(path: Path | str) -> dict[str, str]:
         except ValueError as reason:
             raise table.error(row, reason) from None
     return groups
+
+
+def _plain_times(onsets: Sequence[str], offsets: Sequence[str]) -> list[tuple[float, float] | None]:
+    """Onset and offset of every row, read all at once; None where a cell is empty or wrong, and wants a closer look."""
+    nothing: list[tuple[float, float] | None] = [None] * len(onsets)
+    try:
+        begin, end = ([float(cell) if cell else -1.0 for cell in column] for column in (onsets, offsets))
+    except ValueError:
+        return nothing
+    if any("_" in "".join(column) for column in (onsets, offsets)):  # float() takes "1_000", which is no time
+        return nothing
+    return [(on, off) if 0 <= on <= off < math.inf else None for on, off in zip(begin, end, strict=True)]
 
 
 def _event(onset: str, offset: str, label: str, score: str) -> Event | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import difflib
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,13 +99,17 @@ def read_table(
         )
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
+    if is_tsv and _is_plain(lines):
+        records = map(Row, [line.split("\t") for line in lines], count(1), lines)
     columns = tuple(cell.strip() for cell in next(records).cells)
     _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[])
+    n_columns = len(columns)
     for row in records:
-        if not any(row.cells):
+        cells = row.cells
+        if not (cells and cells[0]) and not any(cells):
             continue
-        if len(row.cells) != len(columns):
+        if len(cells) != n_columns:
             raise table.error(row, _wrong_field_count(row, columns, is_tsv=is_tsv))
         table.rows.append(row)
     return table
@@ -182,7 +186,7 @@ def _read_lines(path: Path, name: str) -> list[str]:
             f" - saved as Windows-1252 or Latin-1? save it as UTF-8\n    {line}"
         ) from None
     # str.splitlines() also cuts at form feeds and other characters that editors do not count as line ends.
-    return re.split(r"\r\n|\r|\n", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _refuse_other_formats(path: Path, name: str) -> None:
@@ -196,6 +200,12 @@ def _refuse_other_formats(path: Path, name: str) -> None:
         raise ValueError(f"{name}: is no table of labels but a model - are two arguments swapped?")
     if suffix in _SPREADSHEET_SUFFIXES:
         raise ValueError(f"{name}: is no table of labels but a spreadsheet - save the sheet as CSV UTF-8")
+
+
+def _is_plain(lines: list[str]) -> bool:
+    """Whether the cells are just what stands between the tabs: without quotes, and without blanks around them."""
+    text = "\n".join(["", *lines, ""])
+    return not any(mark in text for mark in ('"', " \t", "\t ", " \n", "\n "))
 
 
 def _tsv_records(lines: list[str], list_columns: Collection[str]) -> Iterator[Row]:

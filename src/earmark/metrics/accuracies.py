@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.metrics.counts import Counts
-from earmark.metrics.ratios import mean_of_known, ratio, tool_ratio
+from earmark.metrics.figures import CLASSES, MACRO, MICRO, SEGMENT_FIGURES
 
 
 @dataclass(frozen=True)
@@ -70,61 +70,34 @@ class SegmentCounts(Counts):
     @property
     def sensitivity(self) -> NDArray[np.float64]:
         """Share of the segments with the class that were found, per class: (classes,). Recall, but for the tool's."""
-        if self.compatible == "sed_eval":
-            return tool_ratio(self.true_positives, self.n_reference)
-        return self.recall
+        return self.figures["sensitivity"][CLASSES]
 
     @property
     def specificity(self) -> NDArray[np.float64]:
         """Share of the segments without the class that are rightly without, per class: (classes,)."""
-        return self._share(self.true_negatives, self.true_negatives + self.false_positives)
+        return self.figures["specificity"][CLASSES]
 
     @property
     def balanced_accuracy(self) -> NDArray[np.float64]:
         """The mean of sensitivity and specificity, per class: (classes,)."""
-        return 0.5 * self.sensitivity + 0.5 * self.specificity
+        return self.figures["balanced_accuracy"][CLASSES]
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
         """Share of the segments that are right, per class: (classes,)."""
-        return self._share(self.true_positives + self.true_negatives, np.full(len(self.classes), self.n_segments))
+        return self.figures["accuracy"][CLASSES]
 
     @property
     def macro_accuracies(self) -> Accuracies:
         """The means over classes."""
-        return Accuracies(
-            mean_of_known(self.sensitivity),
-            mean_of_known(self.specificity),
-            mean_of_known(self.balanced_accuracy),
-            mean_of_known(self.accuracy),
-        )
+        return Accuracies(*self._row(MACRO, *SEGMENT_FIGURES))
 
     @property
     def micro_accuracies(self) -> Accuracies:
         """The figures of the counts added up over all classes that count."""
-        counts = np.ones(len(self.classes), dtype=bool)
-        if self.compatible is None:
-            counts = self.n_reference + self.n_predicted > 0
-        arrays = (self.true_positives, self.false_positives, self.false_negatives)
-        hits, wrong, missed = (np.array([array[counts].sum()]) for array in arrays)
-        total = SegmentCounts(
-            self.level,
-            ("all",),
-            hits,
-            wrong,
-            missed,
-            compatible=self.compatible,
-            n_segments=self.n_segments * int(counts.sum()),
-        )
-        return Accuracies(
-            float(total.sensitivity[0]),
-            float(total.specificity[0]),
-            float(total.balanced_accuracy[0]),
-            float(total.accuracy[0]),
-        )
+        return Accuracies(*self._row(MICRO, *SEGMENT_FIGURES))
 
-    def _share(self, part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-        """part / whole, in the policy of these counts."""
-        if self.compatible == "sed_eval":
-            return tool_ratio(part, whole)
-        return self._in_our_policy(ratio(part, whole, empty=np.nan))
+    @property
+    def _n_segments(self) -> int:
+        """Segments in all."""
+        return self.n_segments

@@ -121,7 +121,17 @@ def _near_onsets(
     # after the other already, which the stable sort makes use of: it takes a fifth of the time.
     place_order, candidate_order = (np.argsort(line, kind="stable") for line in (places, candidates))
     places, candidates = places[place_order], candidates[candidate_order]
-    first = np.searchsorted(candidates, places - reach, side="left")
-    n_near = np.searchsorted(candidates, places + reach, side="right") - first
+    first = _n_below(candidates, places - reach)
+    n_near = _n_below(candidates, places + reach + 1) - first
     nth = np.arange(n_near.sum()) - np.repeat(np.cumsum(n_near) - n_near, n_near)  # 0, 1, 2 ... for each event
     return np.repeat(place_order, n_near), candidate_order[np.repeat(first, n_near) + nth]
+
+
+def _n_below(line: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many of `line` are below each place, both sorted: (places,).
+
+    What `np.searchsorted` does, but by merging the two, which a stable sort of sorted parts is: half the time for many.
+    """
+    # Of equals the place comes first, so that it is not above itself.
+    is_of_line = np.argsort(np.concatenate([places, line]), kind="stable") >= len(places)
+    return np.cumsum(is_of_line, dtype=np.int64)[~is_of_line]

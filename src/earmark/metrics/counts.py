@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import choice
-from earmark.metrics.ratios import harmonic_mean, mean_of_known, ratio, tool_ratio
+from earmark.metrics.figures import CLASSES, MACRO, MICRO, CountArrays, Figures, figures_of
 
+RATES = ("error_rate", "deletion_rate", "insertion_rate", "substitution_rate")
 COMPATIBLE = ("sed_eval",)  # the established tools whose own figures can be had
 
 
@@ -126,41 +128,37 @@ class Counts:
         """The classes that neither the reference nor the predictions have."""
         return tuple(np.array(self.classes, dtype=object)[self.n_reference + self.n_predicted == 0])
 
+    @cached_property
+    def figures(self) -> Figures:
+        """Every figure by name, computed once: (2 + classes,), the macro mean, the micro mean, and every class."""
+        counts = (self.true_positives, self.false_positives, self.false_negatives)
+        others = np.array(self.substitutions), np.array(self._n_segments)
+        return figures_of(CountArrays(self.level, *counts, *others, self.compatible))
+
     @property
     def precision(self) -> NDArray[np.float64]:
         """Share of the predictions that are right, per class: (classes,)."""
-        if self.compatible == "sed_eval":
-            known = self._tool_knows
-            return ratio(self.true_positives, np.where(known, self.n_predicted, 0), empty=np.nan)
-        return self._in_our_policy(ratio(self.true_positives, self.n_predicted, empty=0.0))
+        return self.figures["precision"][CLASSES]
 
     @property
     def recall(self) -> NDArray[np.float64]:
         """Share of the reference that was found, per class: (classes,)."""
-        if self.compatible == "sed_eval":
-            return ratio(self.true_positives, self.n_reference, empty=np.nan)
-        return self._in_our_policy(ratio(self.true_positives, self.n_reference, empty=0.0))
+        return self.figures["recall"][CLASSES]
 
     @property
     def f1(self) -> NDArray[np.float64]:
         """Harmonic mean of precision and recall, per class: (classes,)."""
-        if self.compatible == "sed_eval":
-            return harmonic_mean(self.precision, self.recall)
-        return self._in_our_policy(ratio(2 * self.true_positives, self.n_predicted + self.n_reference, empty=0.0))
+        return self.figures["f1"][CLASSES]
 
     @property
     def macro(self) -> Scores:
         """The mean over classes, each class counting the same whether it is frequent or rare."""
-        return Scores(mean_of_known(self.precision), mean_of_known(self.recall), mean_of_known(self.f1))
+        return Scores(*self._row(MACRO, "precision", "recall", "f1"))
 
     @property
     def micro(self) -> Scores:
         """The figures of the counts added up over all classes, so that frequent classes count more."""
-        hits, wrong, missed = (
-            np.array([counts.sum()]) for counts in (self.true_positives, self.false_positives, self.false_negatives)
-        )
-        total = Counts(self.level, ("all",), hits, wrong, missed, compatible=self.compatible)
-        return Scores(float(total.precision[0]), float(total.recall[0]), float(total.f1[0]))
+        return Scores(*self._row(MICRO, "precision", "recall", "f1"))
 
     @property
     def deletions(self) -> int:
@@ -175,40 +173,27 @@ class Counts:
     @property
     def class_deletion_rate(self) -> NDArray[np.float64]:
         """Misses per item of the reference, per class: (classes,)."""
-        return self._per_reference(self.false_negatives, self.n_reference)
+        return self.figures["deletion_rate"][CLASSES]
 
     @property
     def class_insertion_rate(self) -> NDArray[np.float64]:
         """False positives per item of the reference, per class: (classes,)."""
-        return self._per_reference(self.false_positives, self.n_reference)
+        return self.figures["insertion_rate"][CLASSES]
 
     @property
     def class_error_rate(self) -> NDArray[np.float64]:
         """Misses and false positives per item of the reference, per class: (classes,)."""
-        if self._divides_like_the_tool:
-            return self.class_deletion_rate + self.class_insertion_rate
-        return self._per_reference(self.false_negatives + self.false_positives, self.n_reference)
+        return self.figures["error_rate"][CLASSES]
 
     @property
     def macro_errors(self) -> ErrorRates:
         """The mean error rates over classes, those without a reference left out."""
-        return ErrorRates(
-            mean_of_known(self.class_error_rate),
-            mean_of_known(self.class_deletion_rate),
-            mean_of_known(self.class_insertion_rate),
-        )
+        return ErrorRates(*self._row(MACRO, *RATES))
 
     @property
     def micro_errors(self) -> ErrorRates:
         """The error rates of all classes together, in which a substitution is one error instead of two."""
-        numbers = (self.deletions, self.insertions, self.substitutions)
-        whole = np.full(len(numbers), self.n_reference.sum())
-        deletion, insertion, substitution = self._per_reference(np.array(numbers), whole).tolist()
-        if self._divides_like_the_tool:
-            total = substitution + deletion + insertion
-        else:
-            total = float(self._per_reference(np.array([sum(numbers)]), whole[:1])[0])
-        return ErrorRates(total, deletion, insertion, substitution)
+        return ErrorRates(*self._row(MICRO, *RATES))
 
     @property
     def error_rate(self) -> float:
@@ -216,19 +201,10 @@ class Counts:
         return self.micro_errors.error_rate
 
     @property
-    def _divides_like_the_tool(self) -> bool:
-        """Whether error rates are sed_eval's, which has none for clips."""
-        return self.compatible == "sed_eval" and self.level != "clip"
+    def _n_segments(self) -> int:
+        """Segments in all, where segments were counted."""
+        return 0
 
-    def _per_reference(self, part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Errors per item of the reference."""
-        return tool_ratio(part, whole) if self._divides_like_the_tool else ratio(part, whole, empty=np.nan)
-
-    @property
-    def _tool_knows(self) -> NDArray[np.bool_]:
-        """Classes of which sed_eval gives any figure: its clip-level part skips those without a reference."""
-        return self.n_reference > 0 if self.level == "clip" else np.full(len(self.classes), True)
-
-    def _in_our_policy(self, figures: NDArray[np.float64]) -> NDArray[np.float64]:
-        """NaN only where neither side has the class."""
-        return np.where(self.n_reference + self.n_predicted > 0, figures, np.nan)
+    def _row(self, row: int, *names: str) -> tuple[float, ...]:
+        """The macro or the micro mean of some figures."""
+        return tuple(float(self.figures[name][row]) for name in names)

@@ -1,4 +1,4 @@
-"""All figures of `Counts` for many sets of counts at once: one per resample, run or file, whatever the axes are."""
+"""Every figure that counts give, for one set of counts or for many at once: resamples, runs, files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.metrics.ratios import Numbers, harmonic_mean, ratio, tool_ratio
+from earmark.metrics.ratios import Numbers, harmonic_mean, mean_of_known, ratio, tool_ratio
 
 FIGURES = (
     "f1",
@@ -20,7 +20,7 @@ FIGURES = (
 )
 SEGMENT_FIGURES = ("sensitivity", "specificity", "balanced_accuracy", "accuracy")
 OF_ALL_CLASSES = ("substitution_rate",)  # has no meaning for a single class: it takes two
-MACRO, MICRO = range(2)  # rows of the figures, before those of the classes
+MACRO, MICRO, CLASSES = 0, 1, slice(2, None)  # rows of the figures
 
 Floats = NDArray[np.float64]
 Figures = dict[str, Floats]  # by name: (..., 2 + classes), which are the macro mean, the micro mean, and every class
@@ -65,7 +65,9 @@ def figures_of(counts: CountArrays) -> Figures:
     of_all = _of_classes(_all_classes_as_one(counts)) | _errors_of_all(counts)
     names = FIGURES + SEGMENT_FIGURES if counts.level == "segment" else FIGURES
     return {
-        name: np.concatenate([_mean_of_known(of_classes[name]), of_all[name], of_classes[name]], axis=-1)
+        name: np.concatenate(
+            [mean_of_known(of_classes[name])[..., np.newaxis], of_all[name], of_classes[name]], axis=-1
+        )
         for name in names
     }
 
@@ -163,10 +165,3 @@ def _divides_like_the_tool(counts: CountArrays) -> bool:
 def _per_reference(counts: CountArrays, part: Numbers, whole: Numbers) -> Floats:
     """Errors per item of the reference."""
     return tool_ratio(part, whole) if _divides_like_the_tool(counts) else ratio(part, whole, empty=np.nan)
-
-
-def _mean_of_known(figures: Floats) -> Floats:
-    """The mean over classes of what is not NaN: (..., classes) -> (..., 1)."""
-    is_known = ~np.isnan(figures)
-    total = np.where(is_known, figures, 0.0).sum(axis=-1, keepdims=True)
-    return ratio(total, is_known.sum(axis=-1, keepdims=True), empty=np.nan)

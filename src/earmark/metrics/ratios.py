@@ -16,7 +16,7 @@ def ratio(part: Numbers, whole: Numbers, *, empty: float) -> NDArray[np.float64]
         >>> ratio(np.array([3, 0]), np.array([4, 0]), empty=np.nan)
         array([0.75,  nan])
     """
-    return np.divide(part, whole, out=np.full(part.shape, empty), where=whole > 0)
+    return np.divide(part, whole, out=np.full(np.shape(part), empty), where=whole > 0)
 
 
 def tool_ratio(part: Numbers, whole: Numbers) -> NDArray[np.float64]:
@@ -42,13 +42,13 @@ def harmonic_mean(precision: NDArray[np.float64], recall: NDArray[np.float64]) -
     return np.divide(2 * precision * recall, total, out=np.where(np.isnan(total), np.nan, 0.0), where=total > 0)
 
 
-def mean_of_known(figures: NDArray[np.float64]) -> float:
-    """Return the mean of what is not NaN; NaN when nothing is known.
+def mean_of_known(figures: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the last axis of what is not NaN, NaN when nothing is known: (..., n) -> (...,).
 
     Example:
-        >>> mean_of_known(np.array([0.5, np.nan, 1.0]))
-        0.75
+        >>> mean_of_known(np.array([[0.5, np.nan, 1.0], [np.nan, np.nan, np.nan]]))
+        array([0.75,  nan])
     """
     is_known = ~np.isnan(figures)
     # Summed with zeros in the gaps, as np.nanmean does: another order of additions would differ in the last digit.
-    return float(np.where(is_known, figures, 0.0).sum() / is_known.sum()) if is_known.any() else float("nan")
+    return ratio(np.where(is_known, figures, 0.0).sum(axis=-1), is_known.sum(axis=-1), empty=np.nan)

@@ -27,9 +27,8 @@ def list_uncertainty(
         n_resamples: how often.
 
     Example:
-        >>> from earmark import Event
         >>> from earmark.metrics.evaluation import evaluate
-        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(40)}
+        >>> reference = {f"{number}.wav": [(0.0, 1.0, "dog")] for number in range(40)}
         >>> run = evaluate(reference, {name: events[: int(name[0]) % 2] for name, events in reference.items()})
         >>> list_uncertainty([run])["clip"].macro["recall"].value
         0.625
@@ -52,9 +51,8 @@ def list_comparison(
         groups, n_resamples: as in `list_uncertainty`.
 
     Example:
-        >>> from earmark import Event
         >>> from earmark.metrics.evaluation import evaluate
-        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(40)}
+        >>> reference = {f"{number}.wav": [(0.0, 1.0, "dog")] for number in range(40)}
         >>> half = evaluate(reference, {name: events[: int(name[0]) % 2] for name, events in reference.items()})
         >>> list_comparison([evaluate(reference, reference)], [half])["clip"].macro["recall"].value
         0.375
@@ -76,10 +74,9 @@ def score_uncertainty(
         groups, n_resamples: as in `list_uncertainty`.
 
     Example:
-        >>> from earmark import Event
         >>> from earmark.metrics.curves import score_table
         >>> from earmark.metrics.curves.evaluation import evaluate_scores
-        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(20)}
+        >>> reference = {f"{number}.wav": [(0.0, 1.0, "dog")] for number in range(20)}
         >>> scores = score_table({name: [[0.9], [0.1]] for name in reference}, classes=["dog"], hop_seconds=1.0)
         >>> result = score_uncertainty([evaluate_scores(scores, reference)], n_resamples=20)
         >>> list(result), result["PSDS 1"].overall["psds"].low
@@ -111,10 +108,9 @@ def score_comparison(
         groups, n_resamples: as in `list_uncertainty`.
 
     Example:
-        >>> from earmark import Event
         >>> from earmark.metrics.curves import score_table
         >>> from earmark.metrics.curves.evaluation import evaluate_scores
-        >>> reference = {f"{number}.wav": [Event(0.0, 1.0, "dog")] for number in range(20)}
+        >>> reference = {f"{number}.wav": [(0.0, 1.0, "dog")] for number in range(20)}
         >>> scores = score_table({name: [[0.9], [0.1]] for name in reference}, classes=["dog"], hop_seconds=1.0)
         >>> run = evaluate_scores(scores, reference)
         >>> score_comparison([run], [run], n_resamples=20)["PSDS 1"].overall["psds"].value

@@ -1,10 +1,9 @@
 """Every threshold at once: curves from frame scores, exact PSDS, and how sure they are.
 
 Example:
-    >>> from earmark import Event
     >>> from earmark.metrics import curves
     >>> scores = curves.score_table({"a.wav": [[0.1], [0.9], [0.8], [0.2]]}, classes=["dog"], hop_seconds=1.0)
-    >>> clips = curves.scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})
+    >>> clips = curves.scored_clips(scores, {"a.wav": [(1.0, 3.0, "dog")]})
     >>> curves.collar_curves(clips).macro_best.f1, curves.psds(clips).value
     (1.0, 1.0)
 """

@@ -28,11 +28,10 @@ def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_n
             there. The result is the same.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
-        >>> curve = collar_curves(scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})).of_class[0]
+        >>> curve = collar_curves(scored_clips(scores, {"a.wav": [(1.0, 3.0, "dog")]})).of_class[0]
         >>> curve.score, curve.true_positives, curve.false_positives
         (array([inf, 0.9, 0.8, 0.3]), array([0, 0, 1, 0]), array([0, 1, 0, 1]))
     """

@@ -27,7 +27,8 @@ class Coverage:
         cell_number: (files * classes,) number of a cell, -1 where the clip lacks the class.
         first_of_cell: (cells,) where a cell's numbers begin in `covered_nanoseconds`.
         first_frame_of_cell: (cells,) the first frame of the cell's clip.
-        covered_nanoseconds: per cell one number for each edge of its clip: time in its events before that edge.
+        covered_nanoseconds: per cell one number for each edge of its clip: time in its events before that edge, and
+            in all cells before; so two numbers of a cell say what lies between two edges.
         cell_of_event: (events,).
         edge_line: (edges of all cells,) edges on one line on which cells follow each other.
         event_onset_line, event_offset_line: (events,) onsets and offsets on that line.
@@ -68,11 +69,10 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
     """Return the coverage of reference events, none of which overlap in their class, sorted by clip, class and onset.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9]]}, classes=["dog"], hop_seconds=0.5)
-        >>> reference = scored_clips(scores, {"a.wav": [Event(0.25, 0.75, "dog")]}).reference
+        >>> reference = scored_clips(scores, {"a.wav": [(0.25, 0.75, "dog")]}).reference
         >>> coverage_of(scores, reference).covered_nanoseconds / 1e9     # before 0 s, 0.5 s and 1 s
         array([0.  , 0.25, 0.5 ])
     """

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from earmark.metrics.counts import Counts, Scores
 from earmark.metrics.curves.changes import Changes
+from earmark.metrics.ratios import mean_of_known
 
 
 @dataclass(frozen=True)
@@ -129,15 +130,21 @@ class Curve:
 
     def at_threshold(self, threshold: float) -> BestPoint:
         """Return the point at a threshold: frames are found whose score is at least this."""
+        if np.isnan(threshold):
+            raise ValueError("threshold must be a number, got nan - did a figure without a value become a threshold?")
         return self.at_point(int(np.searchsorted(-self.score, -threshold, side="right")) - 1)
 
     def at_point(self, index: int) -> BestPoint:
         """Return point number `index`, with the threshold in the middle of where it holds."""
-        below = self.score[index + 1] if index + 1 < len(self.score) else -np.inf
+        score = float(self.score[index])
+        below = float(self.score[index + 1]) if index + 1 < len(self.score) else -math.inf
+        middle = score if score == math.inf else score / 2 + below / 2
+        if not below < middle and below > -math.inf:
+            middle = score  # between neighbouring numbers there is none
         hits, wrong, n = int(self.true_positives[index]), int(self.false_positives[index]), self.n_reference
         precision = hits / (hits + wrong) if hits + wrong > 0 else 1.0
         recall, f1 = (hits / n, 2 * hits / (hits + wrong + n)) if n > 0 else (math.nan, math.nan)
-        return BestPoint(float(self.score[index] / 2 + below / 2), Scores(precision, recall, f1), hits, wrong)
+        return BestPoint(middle, Scores(precision, recall, f1), hits, wrong)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,12 +200,12 @@ class Curves:
     @property
     def mean_average_precision(self) -> float:
         """mAP: the mean over the classes that the reference has."""
-        return _mean_of_known([curve.average_precision for curve in self.of_class])
+        return float(mean_of_known(np.array([curve.average_precision for curve in self.of_class])))
 
     @property
     def mean_auroc(self) -> float:
         """The mean over the classes that have both kinds; NaN for events."""
-        return _mean_of_known([curve.auroc for curve in self.of_class])
+        return float(mean_of_known(np.array([curve.auroc for curve in self.of_class])))
 
 
 FIGURES = ("precision", "recall", "f1")
@@ -231,9 +238,3 @@ def curves_of(
         n_negatives = None if items_by_file is None else int(items_by_file.sum()) - n
         curves.append(Curve(label, sums.score, sums.hits, sums.false_alarms, n, n_negatives))
     return Curves(level, tuple(curves), tuple(changes), files, reference_by_file, items_by_file)
-
-
-def _mean_of_known(figures: Sequence[float]) -> float:
-    """The mean of what is not NaN."""
-    known = [figure for figure in figures if not np.isnan(figure)]
-    return float(np.mean(known)) if known else float("nan")

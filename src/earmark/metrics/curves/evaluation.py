@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
 
-from earmark.events import Event
 from earmark.metrics.collars import DCASE_COLLARS, Collars
 from earmark.metrics.curves.collar import collar_curves
 from earmark.metrics.curves.curve import Curve, Curves
@@ -17,6 +15,7 @@ from earmark.metrics.curves.items import clip_curves, segment_curves
 from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2, Psds, Roc, psds
 from earmark.metrics.curves.scored_clips import ScoredClips, scored_clips
 from earmark.metrics.curves.scores import ScoreTable
+from earmark.metrics.inputs import AnyEvents, AnyTags
 
 Json = dict[str, object]
 # What a table shows of each level.
@@ -52,9 +51,9 @@ class ScoreEvaluation:
 
 def evaluate_scores(
     scores: ScoreTable,
-    reference: Mapping[str, Sequence[Event]],
+    reference: AnyEvents,
     *,
-    reference_tags: Mapping[str, AbstractSet[str]] | None = None,
+    reference_tags: AnyTags | None = None,
     durations: Mapping[str, float] | None = None,
     collars: Collars = DCASE_COLLARS,
     segment_seconds: float = 1.0,
@@ -64,8 +63,8 @@ def evaluate_scores(
 
     Args:
         scores: of every clip of the reference.
-        reference: file name -> its events; a file without events has an empty list.
-        reference_tags: file name -> the classes in it; None derives them from the events.
+        reference: file name -> its events, or in another form: see `events_by_file`.
+        reference_tags: file name -> the classes in it, or in another form; None derives them from the events.
         durations: file name -> its length in seconds; None: as `scored_clips`.
         collars: what makes two events the same.
         segment_seconds: length of a segment.
@@ -74,7 +73,7 @@ def evaluate_scores(
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.2]]}, classes=["dog"], hop_seconds=1.0)
-        >>> result = evaluate_scores(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})
+        >>> result = evaluate_scores(scores, {"a.wav": [(1.0, 3.0, "dog")]})
         >>> result.event.macro_best.f1, result.psds[0].value
         (1.0, 1.0)
     """
@@ -99,7 +98,7 @@ def curve_rows(evaluation: ScoreEvaluation) -> list[list[str]]:
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.2]]}, classes=["dog"], hop_seconds=1.0)
-        >>> for row in curve_rows(evaluate_scores(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})):
+        >>> for row in curve_rows(evaluate_scores(scores, {"a.wav": [(1.0, 3.0, "dog")]})):
         ...     print(*row[:4], *row[-2:])
         mean 1.000 1.000 1.000 1.000 1.000
         dog 1.000 1.000 1.000 1.000 1.000
@@ -124,7 +123,7 @@ def curve_cautions(evaluation: ScoreEvaluation) -> list[str]:
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a": [[0.1], [0.9]], "b": [[0.2]]}, classes=["dog"], hop_seconds=1.0)
-        >>> curve_cautions(evaluate_scores(scores, {"a": [Event(0.0, 1.0, "dog"), Event(1.0, 2.0, "dog")], "b": []}))
+        >>> curve_cautions(evaluate_scores(scores, {"a": [(0.0, 1.0, "dog"), (1.0, 2.0, "dog")], "b": []}))
         ['1 reference event overlaps or touches another one of its class and was joined with it for curves and PSDS']
     """
     clips = evaluation.clips
@@ -157,7 +156,7 @@ def curves_as_json(evaluation: ScoreEvaluation) -> Json:
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.2]]}, classes=["dog"], hop_seconds=1.0)
-        >>> result = curves_as_json(evaluate_scores(scores, {"a.wav": [Event(1.0, 3.0, "dog")]}))
+        >>> result = curves_as_json(evaluate_scores(scores, {"a.wav": [(1.0, 3.0, "dog")]}))
         >>> result["event"]["classes"]["dog"]["best_threshold"], result["psds_1"]["value"]
         (0.5, 1.0)
     """

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from earmark.checks import names
 from earmark.metrics.curves.scores import ScoreTable, score_table
-from earmark.metrics.event_table import one_form
+from earmark.metrics.event_table import LONGEST_SECONDS, one_form
 
 _EXAMPLE = "onset\toffset\tdog\tcat\n0.0\t0.02\t0.93\t0.01"
 
@@ -38,7 +39,12 @@ def read_scores(folder: Path | str, *, files: Sequence[str] | None = None) -> Sc
     root = Path(folder)
     if not root.is_dir():
         raise ValueError(f"{root}: scores must be a folder with one table per clip, there is no such folder")
-    found = {one_form(path.relative_to(root).as_posix().removesuffix(".tsv")): path for path in _tables(root)}
+    found: dict[str, Path] = {}
+    for path in _tables(root):
+        name = one_form(path.relative_to(root).as_posix().removesuffix(".tsv"))
+        if name in found:
+            raise ValueError(f"{path}: the same clip has scores in two files whose names differ in their unicode form")
+        found[name] = path
     if not found:
         raise ValueError(f"{root}: scores must be a folder with one .tsv file per clip, there is none in it")
     chosen = found if files is None else _chosen(root, found, files)
@@ -89,24 +95,27 @@ def scores_from_frames(frames: Mapping[str, Any]) -> ScoreTable:
 
 def _tables(root: Path) -> list[Path]:
     """All tables below a folder, in order; hidden ones are somebody else's."""
-    return sorted(path for path in root.rglob("*.tsv") if not path.name.startswith("."))
+    return sorted(
+        path for path in root.rglob("*.tsv") if not any(part.startswith(".") for part in path.relative_to(root).parts)
+    )
 
 
 def _chosen(root: Path, found: Mapping[str, Path], files: Sequence[str]) -> dict[str, Path]:
     """The table of every clip of the reference."""
     stems: dict[str, list[str]] = {}
-    for name in files:
-        stems.setdefault(_without_extension(one_form(name)), []).append(one_form(name))
+    for name in dict.fromkeys(one_form(name) for name in files):
+        stems.setdefault(_without_extension(name), []).append(name)
     chosen = {}
-    for stem, names in stems.items():
-        for name in names:
+    for stem, same_stem in stems.items():
+        for name in same_stem:
             if name in found:
                 chosen[name] = found[name]
-            elif stem in found and len(names) == 1:
+            elif stem in found and len(same_stem) == 1:
                 chosen[name] = found[stem]
             elif stem in found:
                 raise ValueError(
-                    f"{found[stem]} could be the scores of {names[0]} or of {names[1]} - call it {names[0]}.tsv"
+                    f"{found[stem]} could be the scores of {same_stem[0]} or of {same_stem[1]}"
+                    f" - call it {same_stem[0]}.tsv"
                 )
     missing = [name for name in files if one_form(name) not in chosen]
     if missing:
@@ -133,14 +142,15 @@ def _read(path: Path) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.
         raise ValueError(f"{path}: is empty, expected a header and one row per frame, such as\n{_EXAMPLE}")
     header = lines[0].split("\t")
     labels = _labels(header, where=f"{path}:1")
-    rows = [line for line in lines[1:] if line.strip()]
+    numbers = [number for number, line in enumerate(lines[1:], start=2) if line.strip()]
+    rows = [lines[number - 1] for number in numbers]
     try:
         values = np.loadtxt(rows, delimiter="\t", ndmin=2, comments=None) if rows else np.zeros((0, len(header)))
     except ValueError:
         raise ValueError(_complaint(path, lines, len(header))) from None
     if values.shape[1] != len(header):
         raise ValueError(_complaint(path, lines, len(header)))
-    return labels, *_edges_and_scores(values, lambda row: f"{path}:{row + 2}")
+    return labels, *_edges_and_scores(values, lambda row: f"{path}:{numbers[row]}")
 
 
 def _labels(columns: Sequence[str], *, where: str) -> tuple[str, ...]:
@@ -150,7 +160,10 @@ def _labels(columns: Sequence[str], *, where: str) -> tuple[str, ...]:
             f"{where}: the columns must be onset, offset and one for each class, separated by tabs, got"
             f" {', '.join(columns)} - expected something like\n{_EXAMPLE}"
         )
-    return tuple(columns[2:])
+    try:
+        return names("classes", [one_form(label) for label in columns[2:]])
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _edges_and_scores(values: NDArray[np.float64], where: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -158,12 +171,12 @@ def _edges_and_scores(values: NDArray[np.float64], where: Any) -> tuple[NDArray[
     onset, offset = values[:, 0], values[:, 1]
     if len(values) == 0:
         return np.zeros(1), values[:, 2:]
-    is_wrong = ~(offset > onset) | (onset < 0)
+    is_wrong = ~((offset > onset) & (onset >= 0) & (offset <= LONGEST_SECONDS))
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
         raise ValueError(
             f"{where(row)}: a frame must end after it begins, and not begin before 0, got onset {onset[row]} and"
-            f" offset {offset[row]} - are the columns swapped?"
+            f" offset {offset[row]} - are the columns swapped, or the times not in seconds?"
         )
     is_gap = np.abs(onset[1:] - offset[:-1]) > 1e-6
     if is_gap.any():

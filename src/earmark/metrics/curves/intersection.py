@@ -83,11 +83,10 @@ def intersection_curves(clips: ScoredClips, *, criteria: Criteria, use_numba: bo
         use_numba: see `collar_curves`.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=1.0)
-        >>> clips = scored_clips(scores, {"a.wav": [Event(1.0, 3.0, "dog")]})
+        >>> clips = scored_clips(scores, {"a.wav": [(1.0, 3.0, "dog")]})
         >>> curve = intersection_curves(clips, criteria=Criteria(detection=0.7, reference=0.7)).of_class[0]
         >>> curve.score, curve.true_positives, curve.false_positives     # at 0.3 too little of it is right
         (array([inf, 0.8, 0.3]), array([0, 1, 0]), array([0, 0, 1]))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from earmark.checks import known_labels, number
+from earmark.checks import known_labels, names, number
 from earmark.metrics.curves.changes import changes_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.scored_clips import ScoredClips
 from earmark.metrics.curves.scores import ScoreTable, ranges
 from earmark.metrics.event_table import nanoseconds, one_form
+from earmark.metrics.inputs import AnyTags, tags_by_file
 
 _SLACK_NANOSECONDS = 500  # times are compared as microseconds: a frame that reaches less into a segment is not in it
 
@@ -29,11 +29,10 @@ def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curve
         segment_seconds: length of a segment.
 
     Example:
-        >>> from earmark.events import Event
         >>> from earmark.metrics.curves.scored_clips import scored_clips
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.3]]}, classes=["dog"], hop_seconds=0.5)
-        >>> curve = segment_curves(scored_clips(scores, {"a.wav": [Event(0.6, 0.9, "dog")]})).of_class[0]
+        >>> curve = segment_curves(scored_clips(scores, {"a.wav": [(0.6, 0.9, "dog")]})).of_class[0]
         >>> curve.score, curve.true_positives, curve.false_positives, curve.auroc
         (array([inf, 0.9, 0.8]), array([0, 1, 1]), array([0, 0, 1]), 1.0)
     """
@@ -55,7 +54,7 @@ def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curve
 
 def clip_curves(
     scores: ScoreTable | Mapping[str, ArrayLike],
-    tags: Mapping[str, AbstractSet[str]],
+    tags: AnyTags,
     *,
     classes: tuple[str, ...] | None = None,
 ) -> Curves:
@@ -64,7 +63,7 @@ def clip_curves(
     Args:
         scores: a table of frame scores, of which a clip's highest one counts; or file name -> (classes,) clip scores,
             for instance what pooling says.
-        tags: file name -> the classes in it; these are the clips that count.
+        tags: file name -> the classes in it, or in another form: see `tags_by_file`; these are the clips that count.
         classes: the names of the scores when they are per clip; with frame scores the table knows them.
 
     Raises:
@@ -80,9 +79,15 @@ def clip_curves(
     else:
         if classes is None:
             raise ValueError("classes must be given for scores per clip, got None - what do the numbers stand for?")
-        classes = tuple(one_form(label) for label in classes)
-        highest_of = {one_form(name): _checked(name, values, classes) for name, values in scores.items()}
-    files = {one_form(name): {one_form(tag) for tag in found} for name, found in tags.items()}
+        classes = names("classes", [one_form(label) for label in names("classes", classes)])
+        highest_of = {}
+        for name, values in scores.items():
+            if one_form(name) in highest_of:
+                raise ValueError(f"scores must have every file once, got {name!r} in two unicode forms")
+            highest_of[one_form(name)] = _checked(name, values, classes)
+    files: dict[str, set[str]] = {}
+    for name, found in tags_by_file("tags", tags).items():
+        files.setdefault(one_form(name), set()).update(one_form(tag) for tag in found)
     missing = [name for name in files if name not in highest_of]
     if missing:
         raise ValueError(f"scores must have every file of the tags, {len(missing)} are missing (first: {missing[0]!r})")
@@ -151,8 +156,9 @@ def _highest_in_segments(scores: ScoreTable, n_segments: NDArray[np.int64], leng
 
 def _highest_of_clips(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
     """File name -> (classes,) the score of its best frame."""
+    lowest = float(scores.values.min(initial=0.0))
     return {
-        name: scores.values[:, begin:end].max(axis=1, initial=min(0.0, float(scores.values.min(initial=0.0))))
+        name: scores.values[:, begin:end].max(axis=1, initial=lowest)
         for name, begin, end in zip(scores.files, scores.first_frame[:-1], scores.first_frame[1:], strict=True)
     }
 

@@ -77,10 +77,13 @@ def _hop_seconds(scores: ScoreTable) -> float:
     last_frames = (scores.first_frame[1:] + np.arange(len(scores.files)) - 1)[scores.n_frames > 1]
     is_inside[last_frames] = False
     inside = lengths[is_inside]
-    hop = float(np.median(inside if len(inside) else lengths[np.flatnonzero(lengths > 0)])) if len(lengths) else 1.0
-    if len(inside) and float(np.abs(inside - hop).max()) > 1e-3 * hop:
+    any_length = inside if len(inside) else lengths[lengths > 0]
+    hop = float(np.median(any_length)) if len(any_length) else 1.0
+    last_frame_seconds = lengths[last_frames]
+    checked = np.append(inside, last_frame_seconds[last_frame_seconds > hop])
+    if len(checked) and float(np.abs(checked - hop).max()) > 1e-3 * hop:
         raise ValueError(
-            f"frames must be equally long for a median filter, got {inside.min():g} to {inside.max():g} s"
+            f"frames must be equally long for a median filter, got {checked.min():g} to {checked.max():g} s"
             " - filter the scores before they are cut up"
         )
     return hop

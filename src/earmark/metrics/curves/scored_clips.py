@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earmark.checks import known_labels, number
-from earmark.events import Event
 from earmark.metrics.curves.scores import ScoreTable, ranges
 from earmark.metrics.encoding import event_tables
 from earmark.metrics.event_table import EventTable, one_form
+from earmark.metrics.inputs import AnyEvents, events_by_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class ScoredClips:
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1], [0.9]]}, classes=["dog"], hop_seconds=0.5)
-        >>> clips = scored_clips(scores, {"a.wav": [Event(0.2, 0.6, "dog"), Event(0.5, 0.8, "dog")]})
+        >>> clips = scored_clips(scores, {"a.wav": [(0.2, 0.6, "dog"), (0.5, 0.8, "dog")]})
         >>> clips.reference.onset_seconds, clips.reference.offset_seconds, clips.n_merged, clips.duration_seconds
         (array([0.2]), array([0.8]), 1, array([1.]))
     """
@@ -63,13 +63,14 @@ class ScoredClips:
 
 
 def scored_clips(
-    scores: ScoreTable, reference: Mapping[str, Sequence[Event]], *, durations: Mapping[str, float] | None = None
+    scores: ScoreTable, reference: AnyEvents, *, durations: Mapping[str, float] | None = None
 ) -> ScoredClips:
     """Put scores beside the reference events of the same clips.
 
     Args:
         scores: of all clips of the reference; others are ignored, and named in the result.
-        reference: file name -> its events; a file without events has an empty list.
+        reference: file name -> its events; a file without events has an empty list. Or the path of a table, columns or
+            a data frame: see `events_by_file`.
         durations: file name -> its length in seconds; None: a clip ends with its last frame, or with a reference event
             that ends later.
 
@@ -77,6 +78,7 @@ def scored_clips(
         ValueError: a clip without scores or duration, a reference label that is no class of the scores, or impossible
             times.
     """
+    reference = events_by_file("reference", reference)
     known_labels(
         sorted({one_form(event.label) for events in reference.values() for event in events}),
         scores.classes,
@@ -115,7 +117,7 @@ def frames_with_reference(clips: ScoredClips, *, of_any_class: bool = False) -> 
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.1]], "b.wav": [[0.9], [0.8]]}, classes=["dog"], hop_seconds=0.5)
-        >>> list(frames_with_reference(scored_clips(scores, {"a.wav": [], "b.wav": [Event(0.0, 1.0, "dog")]})))
+        >>> list(frames_with_reference(scored_clips(scores, {"a.wav": [], "b.wav": [(0.0, 1.0, "dog")]})))
         [array([1, 2])]
     """
     holds = clips.reference_by_file > 0  # (files, classes)
@@ -137,7 +139,6 @@ def _without_overlaps(table: EventTable) -> EventTable:
     onset, offset = (table.cell * reach + times for times in (table.onset_nanoseconds, table.offset_nanoseconds))
     so_far = np.maximum.accumulate(offset)
     begins = np.append(True, onset[1:] > so_far[:-1])[: len(table)]
-    begins |= np.append(True, table.cell[1:] != table.cell[:-1])[: len(table)]
     first = np.flatnonzero(begins)
     latest = np.maximum.reduceat(table.offset_seconds, first) if len(first) else table.offset_seconds
     return EventTable(

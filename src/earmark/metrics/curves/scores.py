@@ -106,7 +106,7 @@ def score_table(
         array([[0.1],
                [0.2]])
     """
-    columns = tuple(one_form(name) for name in names("classes", classes))
+    columns = names("classes", [one_form(name) for name in names("classes", classes)])
     if (hop_seconds is None) == (edge_seconds is None):
         raise ValueError("one of hop_seconds and edge_seconds must be given, and not both")
     if hop_seconds is not None:
@@ -120,6 +120,10 @@ def score_table(
         files[one_form(name)] = table
         if hop_seconds is not None:
             edges.append(np.arange(len(table) + 1) * hop_seconds)
+            if edges[-1][-1] > LONGEST_SECONDS:
+                raise ValueError(
+                    f"hop_seconds makes {name!r} {edges[-1][-1]:g} s long, got {hop_seconds} - in seconds?"
+                )
         else:
             assert edge_seconds is not None
             edges.append(_checked_edges(name, edge_seconds, len(table)))

@@ -13,6 +13,7 @@ from earmark.metrics.curves.curve import Curve, Curves
 from earmark.metrics.curves.intersection import CrossTriggers, intersection_changes
 from earmark.metrics.curves.psds import SECONDS_PER_UNIT, Scenario, area, combined, steps_of, surely_over
 from earmark.metrics.curves.scored_clips import ScoredClips
+from earmark.metrics.ratios import mean_of_known
 
 Weights = NDArray[np.int64]  # (resamples, files)
 Figures = dict[str, NDArray[np.float64]]  # by name (resamples, 1 + classes), the mean or whole of all classes first
@@ -232,8 +233,4 @@ def _figures(
 
 def _with_mean(of_class: NDArray[np.float64]) -> NDArray[np.float64]:
     """(resamples, classes) -> (resamples, 1 + classes): first the mean over the classes that are there."""
-    known = ~np.isnan(of_class)
-    n_known = known.sum(axis=1)
-    total = np.where(known, of_class, 0.0).sum(axis=1)
-    mean = np.divide(total, n_known, out=np.full(len(total), np.nan), where=n_known > 0)
-    return np.column_stack([mean, of_class])
+    return np.column_stack([mean_of_known(of_class), of_class])
