@@ -142,6 +142,7 @@ def test_several_runs_are_told_as_their_mean(folder: Path) -> None:
     output = done(*arguments(folder, *options, "--resamples", "20", "--json", "figures.json")).stdout
     assert output.count("intervals, means over 2 runs; 95 % over 8 clips") == 2
     assert "best F1 at each class's own" not in output
+    assert LEGEND[1] not in output  # nor the report of lists
     written = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
     of_lists = [run["event"]["macro"]["f1"] for run in written["runs"]]
     of_scores = [run["psds_1"]["value"] for run in written["scores"]["runs"]]
@@ -166,6 +167,7 @@ def test_runs_without_a_report_keep_their_notes(folder: Path) -> None:
         assert output.count("note  1 reference event of zero length left out of curves and PSDS") == 1
     output = done(*arguments(folder, "--scores", "one", "--baseline-scores", "two", "--resamples", "2")).stdout
     assert output.count("note  baseline: 1 reference event of zero length left out") == 1
+    assert output.count("1 reference event of zero length left out") == 2
 
 
 def test_collars_segments_durations_tags_and_the_median_reach_the_curves(folder: Path) -> None:
