@@ -63,14 +63,15 @@ def _hit_changes(clips: ScoredClips, collars: Collars, use_numba: bool | None) -
         empty = np.zeros(0, dtype=np.int64)
         return empty, changes_of(np.zeros(0), empty, hits=empty, false_alarms=empty)
     cell = clips.reference.cell[rows]
-    is_contested = _is_contested(rows, runs)
-    contested_cells = np.unique(cell[is_contested])
-    by_hand = np.isin(cell, contested_cells)
-    parts = [_one_by_one(cell[~by_hand], runs.rows(~by_hand))]
-    # Nearly always an event and a run have only each other. Where they do not, matching decides at each threshold.
-    for contested in contested_cells:
-        where = np.flatnonzero(cell == contested)
-        parts.append(_matched(int(contested), rows[where], runs.rows(where)))
+    contest = _contests(rows, runs)
+    # Nearly always a run hits one event only, and an event is hit as long as any of its runs is there. Where runs hit
+    # several events, matching decides at each threshold, for those events alone.
+    is_alone = contest < 0
+    parts = [_hit_while_any_lives(rows[is_alone], cell[is_alone], runs.rows(is_alone))]
+    order = np.argsort(contest, kind="stable")[np.count_nonzero(is_alone) :]
+    begins = np.flatnonzero(np.append(True, np.diff(contest[order]) > 0)[: len(order)])
+    for pairs in np.split(order, begins[1:]) if len(order) else ():
+        parts.append(_matched(int(cell[pairs[0]]), rows[pairs], runs.rows(pairs)))
     cells, score, step = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     is_real = score > -np.inf
     file_index, class_index = np.divmod(cells[is_real], len(clips.scores.classes))
@@ -134,27 +135,41 @@ def _near_edges(
     return near[0], near[1]
 
 
-def _is_contested(rows: NDArray[np.int64], runs: Runs) -> NDArray[np.bool_]:
-    """Whether a pair's run hits another event too, or its event is hit by another run at the same time: (pairs,)."""
-    order = np.lexsort((-runs.top, rows))
-    same_event = rows[order][1:] == rows[order][:-1]
-    # Sorted by when they appear: if any two of an event's runs live together, so do two neighbours.
-    together = same_event & (runs.top[order][1:] > runs.bottom[order][:-1])
-    contested = np.zeros(len(rows), dtype=bool)
-    contested[order[1:][together]] = True
+def _contests(rows: NDArray[np.int64], runs: Runs) -> NDArray[np.int64]:
+    """To which contest each pair belongs, events that share a run and so on; -1 where one event is alone: (pairs,)."""
     order = np.lexsort((runs.end, runs.first, runs.class_index))
-    same_run = (np.diff(runs.first[order]) == 0) & (np.diff(runs.end[order]) == 0)
-    same_run &= np.diff(runs.class_index[order]) == 0
-    contested[order[1:][same_run]] = True
-    return contested
+    is_other = np.zeros(len(order), dtype=bool)
+    for numbers in (runs.class_index, runs.first, runs.end):
+        is_other[1:] |= np.diff(numbers[order]) != 0
+    run = np.empty(len(order), dtype=np.int64)
+    run[order] = np.cumsum(is_other)
+    # Every pair takes the lowest event that its run or its event knows of, until nobody learns anything new.
+    contest, before = rows.copy(), np.full(len(rows), -1)
+    while not np.array_equal(contest, before):
+        before = contest
+        for member in (run, rows):
+            lowest = np.full(int(member.max(initial=0)) + 1, np.iinfo(np.int64).max)
+            np.minimum.at(lowest, member, contest)
+            contest = lowest[member]
+    has_others = np.zeros(int(contest.max(initial=0)) + 1, dtype=bool)
+    has_others[contest[contest != rows]] = True
+    return np.where(has_others[contest], contest, -1)
 
 
-def _one_by_one(
-    cell: NDArray[np.int64], runs: Runs
+def _hit_while_any_lives(
+    rows: NDArray[np.int64], cell: NDArray[np.int64], runs: Runs
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-    """Every run is a hit as long as it lives: (changes,) cell, score and step."""
-    ones = np.ones(len(cell), dtype=np.int64)
-    return np.concatenate([cell, cell]), np.concatenate([runs.top, runs.bottom]), np.concatenate([ones, -ones])
+    """Events whose runs hit nothing else: a hit as long as at least one is there: (changes,) cell, score and step."""
+    event, score = np.concatenate([rows, rows]), np.concatenate([runs.top, runs.bottom])
+    order = np.lexsort((-score, event))
+    event, score, cell = event[order], score[order], np.concatenate([cell, cell])[order]
+    n_alive = np.cumsum(np.repeat([1, -1], len(rows))[order])  # 0 again after the last change of every event
+    is_last = np.append((np.diff(event) != 0) | (np.diff(score) != 0), True)[: len(event)]
+    event, score, cell, n_alive = event[is_last], score[is_last], cell[is_last], n_alive[is_last]
+    is_hit = (n_alive > 0).astype(np.int64)
+    step = np.diff(is_hit, prepend=0)  # every event ends with 0, so the next one begins with it
+    changed = step != 0
+    return cell[changed], score[changed], step[changed]
 
 
 def _matched(
