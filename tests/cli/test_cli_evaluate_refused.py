@@ -140,3 +140,10 @@ def test_without_matplotlib_plot_is_refused_before_the_work(folder: Path, monkey
     message = refused(*arguments(folder, "--scores", "one", "--plot", "plots"))
     assert "'matplotlib', which is not installed: pip install \"earmark[plot]\"" in message
     assert not (folder / "plots").exists()
+
+
+def test_no_input_is_replaced(folder: Path) -> None:
+    before = (folder / "reference.tsv").read_bytes()
+    message = refused(*arguments(folder, "--predicted", "one.tsv", "--json", str(folder / "." / "reference.tsv")))
+    assert "--json would replace" in message
+    assert (folder / "reference.tsv").read_bytes() == before

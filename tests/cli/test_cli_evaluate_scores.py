@@ -117,7 +117,7 @@ def test_intervals_when_somebody_wants_them(folder: Path) -> None:
         assert "over 8 clips, 1,000 resamples" in done(*arguments(folder, *lists, *options)).stdout
     output = done(*arguments(folder, *lists, "--group", "groups.tsv", "--resamples", "50")).stdout
     assert "intervals, 95 % over 4 groups, 50 resamples\n" in output
-    assert "intervals over only 4 groups are too narrow themselves" in output
+    assert "intervals over only 4 groups are too narrow, and p-values too small" in output
     assert "no groups were given" not in output
     rows = table(output, "intervals")
     assert list(rows) == [f"{mean} {figure}" for mean in ("macro", "micro") for figure in ("F1", "P", "R", "ER")]

@@ -192,3 +192,9 @@ def test_events_made_in_python_cannot_be_wrong() -> None:
     for onset, offset in ((float("nan"), 1.0), (0.0, float("inf")), (-1.0, 1.0), (2.0, 1.0)):
         with pytest.raises(ValueError, match="an event must begin at 0 s or later and not end before it begins"):
             Event(onset, offset, "Dog")
+
+
+@pytest.mark.parametrize("label", ["", " ", "dog "])
+def test_class_names_with_blanks_around_them_are_refused(label: str) -> None:
+    with pytest.raises(ValueError, match=r"predicted: a.wav: a class must have a name without blanks around it, got '"):
+        evaluate({"a.wav": [Event(0.0, 1.0, "dog")]}, {"a.wav": [Event(0.0, 1.0, label)]})

@@ -5,6 +5,7 @@ import pytest
 
 from earmark.metrics import bootstrap
 from earmark.metrics.bootstrap import (
+    Groups,
     Interval,
     bounds_of,
     groups_of,
@@ -136,3 +137,8 @@ def test_wrong_input_is_named() -> None:
         bounds_of(np.zeros(3), confidence=95)
     with pytest.raises(ValueError, match="resampled must have at least one resample, got none"):
         bounds_of(np.zeros((0, 3)))
+
+
+def test_groups_of_one_size_are_as_many_as_there_are() -> None:
+    assert Groups("group", ("a", "b", "c"), np.repeat([0, 1, 2], 5)).n_effective == 3.0
+    assert Groups("clip", ("a",), np.zeros(4, dtype=np.int64)).n_effective == 1.0

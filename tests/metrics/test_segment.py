@@ -98,6 +98,15 @@ def test_substitutions_are_the_smaller_kind_of_error_of_every_segment() -> None:
         assert count(case.reference, case.predicted).substitutions == expected
 
 
+def test_segments_of_any_length_do_not_drift(rng: np.random.Generator) -> None:
+    for parts in (3, 7, 11):  # a third of a second is no whole number of nanoseconds
+        length, n = 1 / parts, 3_000_000
+        first = int(rng.integers(0, n - 200))
+        truth, found = ([(index * length, (index + 100) * length, "dog")] for index in (first, first + 100))
+        counts = count({"a": truth}, {"a": found}, segment_seconds=length)
+        assert arrays(counts) == [[0], [100], [100]]
+
+
 # Worked numbers
 
 

@@ -5,6 +5,7 @@ import pytest
 from oracles.weighted_cases import CLASSES, ScoreCase, another_run, score_case
 
 from earmark.events import Event
+from earmark.metrics.collars import Collars
 from earmark.metrics.comparison import compare
 from earmark.metrics.curves.evaluation import ScoreEvaluation, evaluate_scores
 from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2
@@ -151,3 +152,19 @@ def test_runs_about_something_else_are_refused(rng: np.random.Generator) -> None
         list_comparison(lists, [])
     with pytest.raises(ValueError, match=f"baseline {nothing}"):
         score_comparison(scores, [])
+
+
+def test_a_reference_with_other_times_is_refused() -> None:
+    truth, later = ({f"{n}.wav": [(onset, onset + 1.0, "dog")] for n in range(20)} for onset in (0.0, 2.0))
+    lists = [evaluate(reference, truth) for reference in (truth, later)]
+    with pytest.raises(ValueError, match=r"in number 2 events have another onset - was the reference changed"):
+        list_comparison(lists[:1], lists[1:])
+    with pytest.raises(ValueError, match=r"must have the same collars, got .* and, in number 2"):
+        list_uncertainty([lists[0], evaluate(truth, truth, collars=Collars(0.5, 0.5))])
+    scores = score_table({name: [[0.9], [0.1], [0.1]] for name in truth}, classes=["dog"], hop_seconds=1.0)
+    scored = [evaluate_scores(scores, reference) for reference in (truth, later)]
+    with pytest.raises(ValueError, match=r"in number 2 events have another onset"):
+        score_comparison(scored[:1], scored[1:], n_resamples=2)
+    longer = evaluate_scores(scores, truth, durations=dict.fromkeys(truth, 9.0))
+    with pytest.raises(ValueError, match=r"clips of the same length, in number 2 20 differ \(first: '0.wav'\)"):
+        score_uncertainty([scored[0], longer], n_resamples=2)

@@ -118,10 +118,13 @@ def test_clips_and_few_groups_are_cautioned() -> None:
     (clips,) = uncertainty_cautions(OF_LISTS)
     assert clips.startswith("intervals are over clips, because no groups were given: if clips share a recording")
     assert "--group" in clips
-    assert uncertainty_cautions(COMPARED)[1] == "intervals over only 19 clips are too narrow themselves"
+    assert uncertainty_cautions(COMPARED)[1] == "intervals over only 19 clips are too narrow, and p-values too small"
     assert uncertainty_cautions(replace(OF_CURVES, n_units=20)) == []
     few = replace(OF_CURVES, n_units=2)
-    assert uncertainty_cautions(few) == ["intervals over only 2 groups are too narrow themselves"]
+    assert uncertainty_cautions(few) == ["intervals over only 2 groups are too narrow, and p-values too small"]
+    assert uncertainty_cautions(replace(OF_CURVES, n_effective=20.0)) == []
+    (uneven,) = uncertainty_cautions(replace(OF_CURVES, n_effective=8.4))
+    assert uneven.startswith("a few groups hold most of the clips: intervals are as if over 8 groups, too narrow")
 
 
 def test_json_by_hand() -> None:
@@ -136,6 +139,7 @@ def test_json_by_hand() -> None:
             "confidence": 0.9,
             "overall": {"psds": {"value": 0.5, "low": 0.41, "high": 0.6004, "n_undefined": 0}},
             "by_class": {"dog": {"psds": {"value": None, "low": None, "high": None, "n_undefined": 1000}}},
+            "n_effective": None,
         }
     }
     compared = as_json({"clip": COMPARED})["clip"]

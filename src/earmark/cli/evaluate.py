@@ -59,6 +59,9 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--offset-fraction", type=float, default=0.2, show_default=True, help="Or this part of the length, for offsets."
 )
+@click.option(
+    "--tolerance", type=float, default=1e-6, show_default=True, metavar="SECONDS", help="0: compare floats as they are."
+)
 @click.option("--segment", type=float, default=1.0, show_default=True, metavar="SECONDS", help="Length of a segment.")
 @click.option("--median", type=float, metavar="SECONDS", help="Median filter on the scores. [default: none]")
 @click.option(
@@ -83,6 +86,7 @@ def command(
     resamples: int | None,
     collar: float,
     offset_fraction: float,
+    tolerance: float,
     segment: float,
     median: float | None,
     zero_length: str | None,
@@ -109,8 +113,9 @@ def command(
         zero_length=zero_length,
         compatible=compatible,
     )
-    check_outputs(json_path, plot)
-    collars = Collars(collar, collar, offset_fraction)
+    inputs = (reference, *predicted, *baseline, reference_tags, predicted_tags, durations, group)
+    check_outputs(json_path, plot, inputs)
+    collars = Collars(collar, collar, offset_fraction, tolerance)
     options = Options(reference, reference_tags, durations, collars, segment, median, zero_length, compatible)
     system, other = both_sides(options, Paths(predicted, scores), Paths(baseline, baseline_scores), predicted_tags)
     groups = None if group is None else read_groups(group)

@@ -64,7 +64,7 @@ def _cautions_of_others(system: Side, baseline: Side) -> list[tuple[str, str]]:
         found += _by_run("", [cautions(run) for run in system.lists])
     found += _by_run("baseline", [cautions(run) for run in baseline.lists])
     if len(system.scores) > 1 or baseline.scores:
-        from earmark.metrics.curves.evaluation import curve_cautions
+        from earmark.metrics.curves.cautions import curve_cautions
 
         if len(system.scores) > 1:
             found += _by_run("", [curve_cautions(run) for run in system.scores])
@@ -90,18 +90,21 @@ def curves_text(evaluation: ScoreEvaluation, *, width: int | None, compatible: s
         width: see `report_text`.
         compatible: the tool whose figures the lists beside it have.
     """
-    from earmark.metrics.curves.evaluation import COLUMNS, PSDS_COLUMNS, curve_cautions, curve_rows
+    from earmark.metrics.curves.cautions import curve_cautions
+    from earmark.metrics.curves.evaluation import COLUMNS, PSDS_COLUMNS, curve_rows, score_settings
 
     legend = (
         "at all thresholds: best F1 at each class's own best threshold, which no other data need share; AP average "
-        "precision; AUC area under the ROC curve; PSDS in scenario 1 (exact times) and 2 (right class)"
+        "precision; AUC area under the ROC curve; PSDS in scenario 1 (exact times) and 2 (right class), of all classes "
+        "together the mean of their curves less their deviation"
     )
+    settings = [("scores", legend), *score_settings(evaluation)]
     notes = [("note", sentence) for sentence in curve_cautions(evaluation)]
     if compatible is not None:
         notes.append(("note", f"--compatible is for lists: {compatible} has no curves, these figures are earmark's"))
     blocks = [
         _table(curve_rows(evaluation), {**COLUMNS, **PSDS_COLUMNS}, n_totals=1, width=width),
-        _list([("scores", legend)], width, dim=True) + _list(notes, width, fg="yellow"),
+        _list(settings, width, dim=True) + _list(notes, width, fg="yellow"),
     ]
     return "\n".join(blocks)
 
@@ -113,7 +116,7 @@ def intervals_text(results: Mapping[str, AnyUncertainty], *, width: int | None) 
     first = next(iter(results.values()))
     runs = "" if first.n_runs == 1 else f"means over {first.n_runs} runs; "
     header, rows = interval_table(results)
-    return _styled(f"intervals, {runs}{how_sure(first)}\n\n", bold=True) + _table(rows, header, n_totals=0, width=width)
+    return _styled(f"intervals, {runs}{how_sure(first)}\n\n", bold=True) + _fitting_tables(rows, header, width)
 
 
 def differences_text(results: Mapping[str, AnyComparison], *, width: int | None) -> str:
@@ -123,7 +126,7 @@ def differences_text(results: Mapping[str, AnyComparison], *, width: int | None)
     first = next(iter(results.values()))
     header, rows = difference_table(results)
     title = _styled(f"system minus baseline, {how_sure(first)}\n\n", bold=True)
-    return title + _table(rows, header, n_totals=0, width=width)
+    return title + _fitting_tables(rows, header, width)
 
 
 def _about_intervals(result: AnyUncertainty | AnyComparison, has_differences: bool) -> list[tuple[str, str]]:
@@ -136,7 +139,7 @@ def _about_intervals(result: AnyUncertainty | AnyComparison, has_differences: bo
             (
                 "p",
                 "how often a difference as large, in either direction, comes about when there is none; of 20 figures "
-                "without any difference one has p below 0.05",
+                "without any difference one has p below 0.05; near 0.05 it may disagree with the interval",
             )
         )
     return about
@@ -163,6 +166,19 @@ def report_text(evaluation: Evaluation, *, width: int | None) -> str:
         _styled(f"macro F1   {headline}", bold=True) + "\n",
     ]
     return "\n".join(block for block in blocks if block)
+
+
+def _fitting_tables(rows: list[list[str]], header: Mapping[str, tuple[str, ...]], width: int | None) -> str:
+    """One table, or where the window is too narrow one for each group of columns."""
+    table = _table(rows, header, n_totals=0, width=width)
+    if width is None or max(len(click.unstyle(line)) for line in table.splitlines()) <= width:
+        return table
+    tables, first = [], 1
+    for level, columns in header.items():
+        part = [[row[0], *row[first : first + len(columns)]] for row in rows]
+        tables.append(_table(part, {level: columns}, n_totals=0, width=width))
+        first += len(columns)
+    return "\n".join(tables)
 
 
 def _table(rows: list[list[str]], header: Mapping[str, tuple[str, ...]], *, n_totals: int, width: int | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,39 +126,35 @@ def _scored(
     """The curves of every folder, the classes in the order of the first one."""
     from earmark.checks import known_labels
     from earmark.metrics.curves.evaluation import evaluate_scores
-    from earmark.metrics.curves.folder import read_scores
-    from earmark.metrics.curves.median import median_filtered
+    from earmark.metrics.curves.folder import read_scores, unread_scores
     from earmark.metrics.evaluation import all_labels
 
     evaluations: list[ScoreEvaluation] = []
     for folder in folders:
         scores = read_scores(folder, files=list(reference))
-        known_labels(
-            all_labels([reference], [reference_tags]),
-            scores.classes,
-            where=f"{folder}: the scores lack a class of {options.reference}",
-        )
+        for source, labels in (
+            (options.reference, all_labels([reference], [])),
+            (options.reference_tags, all_labels([], [reference_tags])),
+        ):
+            known_labels(labels, scores.classes, where=f"{folder}: the scores lack a class of {source}")
         if evaluations:
             scores = _in_order_of(evaluations[0].clips.scores.classes, scores, folder, folders[0])
-        if options.median_seconds is not None:
-            scores = median_filtered(scores, seconds=options.median_seconds)
-        evaluations.append(
-            evaluate_scores(
-                scores,
-                reference,
-                reference_tags=reference_tags,
-                durations=durations,
-                collars=options.collars,
-                segment_seconds=options.segment_seconds,
-            )
+        evaluation = evaluate_scores(
+            scores,
+            reference,
+            reference_tags=reference_tags,
+            durations=durations,
+            collars=options.collars,
+            segment_seconds=options.segment_seconds,
+            median_seconds=0.0 if options.median_seconds is None else options.median_seconds,
         )
+        unread = unread_scores(folder, files=list(reference))
+        evaluations.append(replace(evaluation, clips=replace(evaluation.clips, ignored_files=unread)))
     return evaluations
 
 
 def _in_order_of(classes: tuple[str, ...], scores: ScoreTable, folder: Path, first: Path) -> ScoreTable:
     """The same scores, the classes in this order: columns are known by their names, as those of every table."""
-    from dataclasses import replace
-
     if sorted(classes) != sorted(scores.classes):
         alone = sorted({*classes} ^ {*scores.classes})
         raise ValueError(

@@ -51,10 +51,13 @@ def check_settings(
         raise ValueError("--zero-length needs --predicted: curves and PSDS always leave such events out")
 
 
-def check_outputs(json_path: str | None, plot: Path | None) -> None:
-    """Raise ValueError, or ModuleNotFoundError, for what could not be written in the end."""
+def check_outputs(json_path: str | None, plot: Path | None, inputs: Sequence[Path | None]) -> None:
+    """Raise ValueError, or ModuleNotFoundError, for what could not be written in the end, or would replace an input."""
     if json_path is not None and Path(json_path).is_dir():
         raise ValueError(f"--json must be a file to write, got the folder {json_path}")
+    for path in inputs:
+        if json_path is not None and path is not None and Path(json_path).resolve() == path.resolve():
+            raise ValueError(f"--json would replace {path}, which is to be read - name another file")
     if plot is not None:
         if plot.exists() and not plot.is_dir():
             raise ValueError(f"--plot must be a folder, got the file {plot}")

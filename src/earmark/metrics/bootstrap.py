@@ -42,8 +42,9 @@ class Groups:
         index: (files,) position in `names` of every file's group.
 
     Example:
-        >>> Groups("group", ("patient 1", "patient 2"), np.array([0, 1, 1])).n_groups
-        2
+        >>> groups = Groups("group", ("patient 1", "patient 2"), np.array([0, 1, 1, 1]))
+        >>> groups.n_groups, groups.n_effective     # 16 / (1 + 9)
+        (2, 1.6)
     """
 
     unit: str
@@ -54,6 +55,12 @@ class Groups:
     def n_groups(self) -> int:
         """How many there are."""
         return len(self.names)
+
+    @property
+    def n_effective(self) -> float:
+        """As many groups of equal size would scatter as much: fewer than there are, when a few hold most files."""
+        sizes = np.bincount(self.index, minlength=self.n_groups)
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
 
     def added(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add up what belongs together: (files, ...) -> (groups, ...).

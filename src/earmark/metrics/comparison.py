@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -74,6 +75,7 @@ class Comparison:
         macro: figure (``"f1"``, ``"precision"``, ... see `figures_of`) -> difference of its means over classes.
         micro: figure -> difference of the figures of all classes together.
         by_class: class -> figure -> difference.
+        n_effective: how many units of equal size would scatter as much, see `Groups`.
 
     Example:
         >>> f1 = {"f1": Difference(0.04, 0.01, 0.07, 0.008)}
@@ -93,6 +95,7 @@ class Comparison:
     macro: dict[str, Difference]
     micro: dict[str, Difference]
     by_class: dict[str, dict[str, Difference]]
+    n_effective: float = math.inf
 
 
 def compare(
@@ -184,6 +187,7 @@ def compare(
         macro=macro,
         micro=micro,
         by_class=dict(zip(like.classes, of_classes, strict=True)),
+        n_effective=drawn.n_effective,
     )
 
 

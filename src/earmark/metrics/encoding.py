@@ -235,6 +235,11 @@ def _class_numbers(
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """The class names in one unicode form, and for every label as it is written the number of its class."""
     spellings = {label: one_form(label) for label in labels}
+    for label in spellings:
+        if not label or label != label.strip():
+            where = next(f"{side}: {name}" for side, by_file in sides.items() for name, items in by_file.items()
+                         if label in _labels(items))  # fmt: skip
+            raise ValueError(f"{where}: a class must have a name without blanks around it, got {label!r} - strip it")
     if classes is None:
         in_order = tuple(sorted(set(spellings.values())))
     else:
@@ -243,6 +248,11 @@ def _class_numbers(
     if not position.keys() >= set(spellings.values()):
         for side, by_file in sides.items():
             for name, items in by_file.items():
-                found = {item if isinstance(item, str) else item.label for item in items}
-                known_labels(sorted(spellings[label] for label in found), in_order, where=f"{side}: {name}")
+                found = sorted(spellings[label] for label in _labels(items))
+                known_labels(found, in_order, where=f"{side}: {name}")
     return in_order, {label: position[name] for label, name in spellings.items()}
+
+
+def _labels(items: Iterable[Event | str]) -> set[str]:
+    """The classes of one file, of its events or its tags."""
+    return {item if isinstance(item, str) else item.label for item in items}

@@ -169,7 +169,7 @@ def evaluate(
         )
     tagged = (reference if reference_tags is None else reference_tags).keys()
     tagged_predicted = (predicted if predicted_tags is None else predicted_tags).keys()
-    _check_shared_files(tagged, tagged_predicted, tags[2], "predicted_tags")
+    _check_shared_files(tagged, tagged_predicted, tags[2], "predicted" if predicted_tags is None else "predicted_tags")
     return Evaluation(
         event=count_events(true_events, found_events, collars=collars, compatible=compatible),
         segment=count_segments(

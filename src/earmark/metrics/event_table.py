@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 LONGEST_SECONDS = 1e9  # 31 years: what is beyond is no time in seconds, and nanoseconds still fit into 64 bits
 
+SLACK_NANOSECONDS = 500  # an event that reaches less than this into a segment is not in it: float32 is no better
+
 
 @dataclass(frozen=True, eq=False)
 class TagTable:
@@ -148,6 +150,26 @@ def nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
         array([3000000000,   16553288])
     """
     return np.rint(seconds * 1e9).astype(np.int64)
+
+
+def reached_segments(
+    begin: NDArray[np.int64], end: NDArray[np.int64], segment_seconds: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first segment, and the one after the last, that spans reach into by more than half a microsecond.
+
+    Args:
+        begin, end: of the spans, in nanoseconds.
+        segment_seconds: length of a segment. It is not rounded: a third of a second is no whole number of nanoseconds.
+
+    Example:
+        >>> reached_segments(np.array([1_500_000_000]), np.array([100_000_000_000_000]), 1 / 3)
+        (array([4]), array([300000]))
+    """
+    length = segment_seconds * 1e9
+    return (
+        np.floor((begin + SLACK_NANOSECONDS) / length).astype(np.int64),
+        np.ceil((end - SLACK_NANOSECONDS) / length).astype(np.int64),
+    )
 
 
 def one_form(name: str) -> str:

@@ -64,11 +64,14 @@ def figures_of(counts: CountArrays) -> Figures:
     of_classes = _of_classes(counts)
     of_all = _of_classes(_all_classes_as_one(counts)) | _errors_of_all(counts)
     names = FIGURES + SEGMENT_FIGURES if counts.level == "segment" else FIGURES
+    averaged = of_classes
+    if counts.compatible == "sed_eval" and counts.level == "clip" and counts.true_positives.ndim == 1:
+        # The tool's clip-level part skips classes without a reference: another order of additions, another last digit.
+        has_reference = counts.true_positives + counts.false_negatives > 0
+        averaged = {name: values[has_reference] for name, values in of_classes.items()}
+    means = {name: np.asarray(mean_of_known(averaged[name])) for name in names}
     return {
-        name: np.concatenate(
-            [mean_of_known(of_classes[name])[..., np.newaxis], of_all[name], of_classes[name]], axis=-1
-        )
-        for name in names
+        name: np.concatenate([means[name][..., np.newaxis], of_all[name], of_classes[name]], axis=-1) for name in names
     }
 
 

@@ -12,11 +12,10 @@ from earmark.checks import choice, number
 from earmark.metrics.accuracies import SegmentCounts
 from earmark.metrics.counts import COMPATIBLE
 from earmark.metrics.encoding import event_tables
-from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds, one_form
+from earmark.metrics.event_table import EventTable, check_line, check_same_grid, nanoseconds, one_form, reached_segments
 from earmark.metrics.inputs import AnyEvents
 
 LATE_NANOSECONDS = 1_000_000  # tables round to milliseconds: an event ends after its file when it is later by more
-SLACK_NANOSECONDS = 500  # an event that reaches less than this into a segment is not in it: float32 is no better
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,11 +220,7 @@ def _segments_of(
             np.floor(table.onset_seconds / segment_seconds).astype(np.int64),
             np.ceil(table.offset_seconds / segment_seconds).astype(np.int64),
         )
-    length = int(nanoseconds(np.array(segment_seconds)))
-    return (
-        (table.onset_nanoseconds + SLACK_NANOSECONDS) // length,
-        -((SLACK_NANOSECONDS - table.offset_nanoseconds) // length),
-    )
+    return reached_segments(table.onset_nanoseconds, table.offset_nanoseconds, segment_seconds)
 
 
 def _seconds_of(durations: Mapping[str, float], files: Sequence[str]) -> NDArray[np.float64]:
@@ -249,7 +244,8 @@ def _n_segments(seconds: NDArray[np.float64], segment_seconds: float, in_floatin
     """Segments of every file, given its duration: (files,)."""
     if in_floating_point:
         return np.ceil(seconds / segment_seconds).astype(np.int64)
-    return -((SLACK_NANOSECONDS - nanoseconds(seconds)) // int(nanoseconds(np.array(segment_seconds))))
+    ends = nanoseconds(seconds)
+    return reached_segments(np.zeros_like(ends), ends, segment_seconds)[1]
 
 
 def _merged(cell: NDArray[np.int64], span: tuple[NDArray[np.int64], NDArray[np.int64]], group_length: int) -> _Runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,7 @@ class Uncertainty:
         macro: figure (``"f1"``, ``"precision"``, ... see `figures_of`) -> interval of its mean over classes.
         micro: figure -> interval of the figure of all classes together.
         by_class: class -> figure -> interval.
+        n_effective: how many units of equal size would scatter as much, see `Groups`.
 
     Example:
         >>> interval = Interval(0.5, 0.4, 0.6)
@@ -49,6 +51,7 @@ class Uncertainty:
     macro: dict[str, Interval]
     micro: dict[str, Interval]
     by_class: dict[str, dict[str, Interval]]
+    n_effective: float = math.inf
 
 
 def uncertainty(
@@ -108,6 +111,7 @@ def uncertainty(
         macro=macro,
         micro=micro,
         by_class=dict(zip(listed[0].classes, of_classes, strict=True)),
+        n_effective=drawn.n_effective,
     )
 
 

@@ -15,6 +15,8 @@ Json = dict[str, object]
 Header = dict[str, tuple[str, ...]]  # group of columns -> its columns
 AnyUncertainty = Uncertainty | CurveUncertainty
 AnyComparison = Comparison | CurveComparison
+FEW = 20  # units; below, a bootstrap is too narrow (docs/metrics.md)
+HUGE = 1e4  # the tool's error rates of made-up classes; they would make any table too wide
 # What a table shows of each kind: figure, and what it is called.
 _OF_LISTS = (("f1", "F1"), ("precision", "P"), ("recall", "R"), ("error_rate", "ER"))
 _OF_CURVES = (("best_f1", "best F1"), ("average_precision", "AP"), ("auroc", "AUC"), ("psds", ""))
@@ -84,8 +86,13 @@ def uncertainty_cautions(result: AnyUncertainty | AnyComparison) -> list[str]:
             "intervals are over clips, because no groups were given: if clips share a recording, patient or site they"
             " are too narrow - name what belongs together with --group"
         )
-    if result.n_units < 20:
-        sentences.append(f"intervals over only {result.n_units} {result.unit}s are too narrow themselves")
+    if result.n_units < FEW:
+        sentences.append(f"intervals over only {result.n_units} {result.unit}s are too narrow, and p-values too small")
+    elif result.n_effective < FEW:
+        sentences.append(
+            f"a few {result.unit}s hold most of the clips: intervals are as if over {result.n_effective:.0f}"
+            f" {result.unit}s, too narrow, and p-values too small"
+        )
     return sentences
 
 
@@ -127,12 +134,12 @@ def _table(
 
 def _figure(value: float) -> str:
     """Three decimals, or a dash."""
-    return "-" if math.isnan(value) else f"{value:.3f}"
+    return "-" if math.isnan(value) else f"{value:.3f}" if abs(value) < HUGE else f"{value:.0e}"
 
 
 def _signed(value: float) -> str:
     """Three decimals with a sign, or a dash."""
-    return "-" if math.isnan(value) else f"{value:+.3f}"
+    return "-" if math.isnan(value) else f"{value:+.3f}" if abs(value) < HUGE else f"{value:+.0e}"
 
 
 def _p_value(value: float) -> str:

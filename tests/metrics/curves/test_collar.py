@@ -177,6 +177,28 @@ def test_shifting_all_times_changes_nothing(rng: np.random.Generator) -> None:
     assert_same_curves(collar_curves(clips), collar_curves(scored_clips(shifted, later)))
 
 
+def test_a_long_recording_takes_as_long_as_many_short_ones(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matching looks at events that share a run, not at everything else in the recording."""
+    sizes: list[int] = []
+    matching = collar_module.maximum_matching
+
+    def measured(neighbours: dict[int, list[int]]) -> dict[int, int]:
+        sizes.append(len(neighbours))
+        return matching(neighbours)
+
+    monkeypatch.setattr(collar_module, "maximum_matching", measured)
+    for n_events in (50, 400):
+        onsets = np.cumsum(np.where(rng.random(n_events) < 0.3, 0.2, 3.0)).round(2)
+        truth = [(float(onset), float(onset) + 0.15, "dog") for onset in onsets]
+        scores = score_table({"a": rng.random((int(onsets[-1] / 0.05) + 20, 1))}, classes=["dog"], hop_seconds=0.05)
+        sizes.clear()
+        collar_curves(scored_clips(scores, {"a": truth}))
+        assert sizes
+        assert max(sizes) <= 8
+
+
 # Worked numbers
 
 

@@ -18,6 +18,7 @@ from earmark.metrics.curves.evaluation import (
     curve_rows,
     curves_as_json,
     evaluate_scores,
+    score_settings,
 )
 from earmark.metrics.curves.items import clip_curves, segment_curves
 from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2, psds
@@ -137,6 +138,15 @@ def test_json_by_hand() -> None:
     }
     del everything["event"], everything["segment"], everything["clip"], everything["psds_1"], everything["psds_2"]
     assert everything == {
+        "settings": {
+            "onset_seconds": 0.2,
+            "offset_seconds": 0.2,
+            "offset_fraction": 0.2,
+            "tolerance_seconds": 1e-6,
+            "segment_seconds": 1.0,
+            "median_seconds": 0.0,
+            "durations": "last frame or event",
+        },
         "n_merged_events": 0,
         "n_zero_length_events": 0,
         "ignored_files": [],
@@ -267,3 +277,15 @@ def test_wrong_input_is_named() -> None:
         evaluate_scores(scores, {"a.wav": []}, segment_seconds=0.0)
     with pytest.raises(ValueError, match="clips must have a length, got 0 s in all"):
         evaluate_scores(score_table({"a.wav": np.zeros((0, 1))}, classes=["dog"], hop_seconds=1.0), {"a.wav": []})
+
+
+def test_the_median_filter_and_the_settings_are_told() -> None:
+    scores = score_table({"a.wav": [[0.1], [0.9], [0.2], [0.8], [0.7]]}, classes=["dog"], hop_seconds=0.1)
+    plain, filtered = (
+        evaluate_scores(scores, {"a.wav": [(0.0, 0.3, "dog")]}, median_seconds=seconds, segment_seconds=0.1)
+        for seconds in (0.0, 0.3)
+    )
+    assert [keyword for keyword, _ in score_settings(plain)] == ["clips", "levels"]
+    assert score_settings(filtered)[-1] == ("median", "scores filtered with a window of 0.3 s, in whole frames")
+    np.testing.assert_array_equal(filtered.clips.scores.values, [[0.1, 0.2, 0.8, 0.7, 0.7]])
+    np.testing.assert_array_equal(plain.clips.scores.values, scores.values)

@@ -155,3 +155,23 @@ def test_numba_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         ValueError, match=r"use_numba=True needs numba, which is not installed: pip install \"earmark\[fast"
     ):
         fast.is_wanted(True)
+
+
+@needs_numba
+def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    njit = numba.njit
+
+    def without_a_place(**options: Any) -> Callable[..., Any]:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return njit(**options)
+
+    monkeypatch.setattr(numba, "njit", without_a_place)
+    fast.compiled_smaller_neighbours.cache_clear()
+    try:
+        before, after = fast.compiled_smaller_neighbours()(np.array([-np.inf, 0.5, 0.2, -np.inf]))
+    finally:
+        fast.compiled_smaller_neighbours.cache_clear()
+    assert (before[1], after[1], before[2], after[2]) == (0, 2, 0, 3)

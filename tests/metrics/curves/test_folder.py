@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.curves_cases import scores_of, small_case
 
-from earmark.metrics.curves import read_scores, scores_from_frames
+from earmark.metrics.curves import read_scores, scores_from_frames, unread_scores
 
 HEADER = "onset\toffset\tdog\tcat"
 ROWS = "0.0\t0.5\t0.1\t0.2\n0.5\t1.0\t0.3\t0.4"
@@ -254,8 +254,13 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
         read_scores(tmp_path / "nowhere")
     with pytest.raises(ValueError, match=r"one .tsv file per clip, there is none in it"):
         read_scores(tmp_path)
-    with pytest.raises(ValueError, match=r"there is no such folder"):
+    with pytest.raises(ValueError, match=r"one table per clip, got a file - are these events\?"):
         read_scores(folder_of(tmp_path, a=GOOD) / "a.tsv")
+
+
+def test_tables_of_other_clips_are_listed(tmp_path: Path) -> None:
+    folder_of(tmp_path, a=GOOD, b=GOOD, c=GOOD)
+    assert unread_scores(tmp_path, files=["a.wav", "c.flac"]) == ("b.tsv",)
 
 
 def test_data_frames_that_are_none() -> None:

@@ -92,6 +92,12 @@ def test_a_segment_as_long_as_a_clip_is_the_clip(rng: np.random.Generator) -> No
     assert_same_curves(segment_curves(clips, segment_seconds=1.0), clip_curves(clips.scores, tags))
 
 
+def test_segments_of_any_length_do_not_drift() -> None:
+    scores = score_table({"a": np.zeros((1, 1))}, classes=["dog"], hop_seconds=100_000.0)
+    clips = scored_clips(scores, {"a": [(0.0, 100_000.0, "dog")]})
+    assert segment_curves(clips, segment_seconds=1 / 3).of_class[0].n_reference == 300_000
+
+
 # Worked numbers
 
 

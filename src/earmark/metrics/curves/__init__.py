@@ -10,7 +10,7 @@ Example:
 
 from earmark.metrics.curves.collar import collar_curves
 from earmark.metrics.curves.curve import BestPoint, Curve, Curves
-from earmark.metrics.curves.folder import read_scores, scores_from_frames
+from earmark.metrics.curves.folder import read_scores, scores_from_frames, unread_scores
 from earmark.metrics.curves.intersection import Criteria, intersection_curves
 from earmark.metrics.curves.items import clip_curves, segment_curves
 from earmark.metrics.curves.median import median_filtered
@@ -50,4 +50,5 @@ __all__ = [
     "scored_clips",
     "scores_from_frames",
     "segment_curves",
+    "unread_scores",
 ]

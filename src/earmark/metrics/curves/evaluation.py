@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 from earmark.metrics.collars import DCASE_COLLARS, Collars
+from earmark.metrics.curves.cautions import curve_cautions
 from earmark.metrics.curves.collar import collar_curves
 from earmark.metrics.curves.curve import Curve, Curves
 from earmark.metrics.curves.items import clip_curves, segment_curves
+from earmark.metrics.curves.median import median_filtered
 from earmark.metrics.curves.psds import SCENARIO_1, SCENARIO_2, Psds, Roc, psds
 from earmark.metrics.curves.scored_clips import ScoredClips, scored_clips
 from earmark.metrics.curves.scores import ScoreTable
@@ -34,6 +34,10 @@ class ScoreEvaluation:
         clip: clip-level curves.
         psds: in both scenarios; the second one without cross triggers where there is one class only.
         has_tags: whether reference tags were given; otherwise they are derived from the events.
+        has_durations: whether durations were given; otherwise a clip ends with its last frame.
+        collars: what made two events the same.
+        segment_seconds: length of a segment.
+        median_seconds: length of the median window; 0 without a filter.
     """
 
     clips: ScoredClips
@@ -42,6 +46,10 @@ class ScoreEvaluation:
     clip: Curves
     psds: tuple[Psds, Psds]
     has_tags: bool
+    has_durations: bool
+    collars: Collars
+    segment_seconds: float
+    median_seconds: float
 
     @property
     def levels(self) -> tuple[Curves, Curves, Curves]:
@@ -57,6 +65,7 @@ def evaluate_scores(
     durations: Mapping[str, float] | None = None,
     collars: Collars = DCASE_COLLARS,
     segment_seconds: float = 1.0,
+    median_seconds: float = 0.0,
     use_numba: bool | None = None,
 ) -> ScoreEvaluation:
     """Draw all curves of frame scores.
@@ -68,6 +77,7 @@ def evaluate_scores(
         durations: file name -> its length in seconds; None: as `scored_clips`.
         collars: what makes two events the same.
         segment_seconds: length of a segment.
+        median_seconds: length of a median window that the scores are filtered with first; 0 filters nothing.
         use_numba: see `collar_curves`.
 
     Example:
@@ -77,6 +87,8 @@ def evaluate_scores(
         >>> result.event.macro_best.f1, result.psds[0].value
         (1.0, 1.0)
     """
+    if median_seconds > 0:
+        scores = median_filtered(scores, seconds=median_seconds)
     clips = scored_clips(scores, reference, durations=durations)
     tags = _tags(clips) if reference_tags is None else reference_tags
     return ScoreEvaluation(
@@ -89,6 +101,10 @@ def evaluate_scores(
             psds(clips, scenario=SCENARIO_2, use_numba=use_numba),
         ),
         reference_tags is not None,
+        durations is not None,
+        collars,
+        segment_seconds,
+        median_seconds,
     )
 
 
@@ -117,37 +133,34 @@ def curve_rows(evaluation: ScoreEvaluation) -> list[list[str]]:
     return rows
 
 
-def curve_cautions(evaluation: ScoreEvaluation) -> list[str]:
-    """Return what a reader of the curves has to know, one sentence each.
+def score_settings(evaluation: ScoreEvaluation) -> list[tuple[str, str]]:
+    """Return how the figures were made: pairs of a keyword and a sentence.
 
     Example:
         >>> from earmark.metrics.curves.scores import score_table
-        >>> scores = score_table({"a": [[0.1], [0.9]], "b": [[0.2]]}, classes=["dog"], hop_seconds=1.0)
-        >>> curve_cautions(evaluate_scores(scores, {"a": [(0.0, 1.0, "dog"), (1.0, 2.0, "dog")], "b": []}))
-        ['1 reference event overlaps or touches another one of its class and was joined with it for curves and PSDS']
+        >>> scores = score_table({"a.wav": [[0.1], [0.9], [0.8], [0.2]]}, classes=["dog"], hop_seconds=1.0)
+        >>> score_settings(evaluate_scores(scores, {"a.wav": [(1.0, 3.0, "dog")]}))[0]
+        ('clips', '1 with 4 frames and 1 reference event, 4 s in all; each ends with its last frame or event')
     """
-    clips = evaluation.clips
-    sentences = []
-    if clips.n_merged > 0:
-        words = ("overlaps or touches", "its", "was") if clips.n_merged == 1 else ("overlap or touch", "their", "were")
-        sentences.append(
-            f"{_many(clips.n_merged, 'reference event')} {words[0]} another one of {words[1]} class and {words[2]}"
-            " joined with it for curves and PSDS"
-        )
-    if clips.n_zero_length > 0:
-        sentences.append(f"{_many(clips.n_zero_length, 'reference event')} of zero length left out of curves and PSDS")
-    if clips.ignored_files:
-        sentences.append(
-            f"{_many(len(clips.ignored_files), 'clip')} with scores not in the reference, ignored (first:"
-            f" {clips.ignored_files[0]})"
-        )
-    n_late = int(np.count_nonzero(clips.reference.offset_seconds > clips.duration_seconds[clips.reference.file_index]))
-    if n_late > 0:
-        sentences.append(
-            f"{_many(n_late, 'reference event')} {'ends' if n_late == 1 else 'end'} after the clip does - are the"
-            " durations in seconds, and of these clips?"
-        )
-    return [*sentences, *_absent_classes(evaluation), *_classes_everywhere(evaluation)]
+    clips, collars, n_events = evaluation.clips, evaluation.collars, len(evaluation.clips.reference)
+    end = "durations as given" if evaluation.has_durations else "each ends with its last frame or event"
+    tags = "as given" if evaluation.has_tags else "derived from the events"
+    lines = [
+        (
+            "clips",
+            f"{len(clips.scores.files):,} with {clips.scores.values.shape[1]:,} frames and {n_events:,} reference"
+            f" event{'' if n_events == 1 else 's'}, {clips.duration_seconds.sum():,.0f} s in all; {end}",
+        ),
+        (
+            "levels",
+            f"event: onset within {collars.onset_seconds:g} s, offset within {collars.offset_seconds:g} s or"
+            f" {collars.offset_fraction:.0%} of the length; segment: {evaluation.segment_seconds:g} s; clip: tags"
+            f" {tags}",
+        ),
+    ]
+    if evaluation.median_seconds > 0:
+        lines.append(("median", f"scores filtered with a window of {evaluation.median_seconds:g} s, in whole frames"))
+    return lines
 
 
 def curves_as_json(evaluation: ScoreEvaluation) -> Json:
@@ -171,6 +184,12 @@ def curves_as_json(evaluation: ScoreEvaluation) -> Json:
         }
     return {
         **levels,
+        "settings": {
+            **asdict(evaluation.collars),
+            "segment_seconds": evaluation.segment_seconds,
+            "median_seconds": evaluation.median_seconds,
+            "durations": "given" if evaluation.has_durations else "last frame or event",
+        },
         "n_merged_events": evaluation.clips.n_merged,
         "n_zero_length_events": evaluation.clips.n_zero_length,
         "ignored_files": list(evaluation.clips.ignored_files),
@@ -187,35 +206,6 @@ def _tags(clips: ScoredClips) -> dict[str, frozenset[str]]:
         name: frozenset(label for label, is_there in zip(clips.scores.classes, row, strict=True) if is_there)
         for name, row in zip(clips.scores.files, holds, strict=True)
     }
-
-
-def _absent_classes(evaluation: ScoreEvaluation) -> list[str]:
-    """Classes that nothing can be said of; given tags and durations make them other ones on other levels."""
-    event, segment, clip = (curves.absent for curves in evaluation.levels)
-    if event == segment == clip:
-        found = {"no reference event, so left out of the means of curves and PSDS": event}
-    else:
-        found = {
-            "no reference event, so left out of the means of event curves and PSDS": event,
-            "in no reference segment, so left out of the means of segment curves": segment,
-            "no reference tag, so left out of the means of clip curves": clip,
-        }
-    return [f"{sentence}: {_listed(labels)}" for sentence, labels in found.items() if labels]
-
-
-def _classes_everywhere(evaluation: ScoreEvaluation) -> list[str]:
-    """Classes whose scores have nothing to be higher than."""
-    sentences = []
-    for curves in (evaluation.segment, evaluation.clip):
-        labels = [curve.label for curve in curves.of_class if curve.n_reference > 0 and curve.n_negatives == 0]
-        if labels:
-            sentences.append(f"in every {curves.level}, so without AUC of {curves.level}s: {_listed(labels)}")
-    return sentences
-
-
-def _listed(labels: Sequence[str]) -> str:
-    """Names, those with a comma in double quotes."""
-    return ", ".join(f'"{label}"' if "," in label else label for label in labels)
 
 
 def _mean_figures(curves: Curves) -> list[float]:
@@ -275,8 +265,3 @@ def _or_none(value: float) -> float | None:
 def _figure(value: float) -> str:
     """Three decimals, or a dash."""
     return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _many(n: int, noun: str) -> str:
-    """``1 clip``, ``2,000 clips``."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,22 +30,29 @@ def is_wanted(use_numba: bool | None) -> bool:
     return is_there if use_numba is None else use_numba
 
 
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function in machine code, kept on disk where there is a place for it."""
+    import numba
+
+    compiled: Callable[..., Any]
+    try:
+        compiled = numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # installed where nobody may write, and no home either: every process compiles for itself
+        compiled = numba.njit(nogil=True)(function)
+    return compiled
+
+
 @functools.cache
 def compiled_smaller_neighbours() -> SmallerNeighbours:
     """The twin of `earmark.metrics.curves.runs._smaller_neighbours`: one pass with a stack."""
-    import numba
-
-    compiled: SmallerNeighbours = numba.njit(cache=True, nogil=True)(_smaller_neighbours)
+    compiled: SmallerNeighbours = _compiled(_smaller_neighbours)
     return compiled
 
 
 @functools.cache
 def compiled_falling_sums() -> FallingSums:
     """The twin of `earmark.metrics.curves.changes._falling_sums`: a radix sort, then one pass."""
-    import numba
-
-    compiled = numba.njit(cache=True, nogil=True)
-    radix_sorted, settle, add_up = compiled(_radix_sorted), compiled(_settle), compiled(_added_up)
+    radix_sorted, settle, add_up = _compiled(_radix_sorted), _compiled(_settle), _compiled(_added_up)
 
     def falling_sums(
         score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]

@@ -37,16 +37,7 @@ def read_scores(folder: Path | str, *, files: Sequence[str] | None = None) -> Sc
         (('a.wav',), array([[0.1, 0.9]]), array([0. , 0.5, 1. ]))
     """
     root = Path(folder)
-    if not root.is_dir():
-        raise ValueError(f"{root}: scores must be a folder with one table per clip, there is no such folder")
-    found: dict[str, Path] = {}
-    for path in _tables(root):
-        name = one_form(path.relative_to(root).as_posix().removesuffix(".tsv"))
-        if name in found:
-            raise ValueError(f"{path}: the same clip has scores in two files whose names differ in their unicode form")
-        found[name] = path
-    if not found:
-        raise ValueError(f"{root}: scores must be a folder with one .tsv file per clip, there is none in it")
+    found = _found(root)
     chosen = found if files is None else _chosen(root, found, files)
     tables: dict[str, NDArray[np.float64]] = {}
     edges: dict[str, NDArray[np.float64]] = {}
@@ -63,6 +54,23 @@ def read_scores(folder: Path | str, *, files: Sequence[str] | None = None) -> Sc
             )
     assert classes is not None
     return score_table(tables, classes=classes, edge_seconds=edges)
+
+
+def unread_scores(folder: Path | str, *, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the tables in a folder that `read_scores` does not read, because they are of none of these clips.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in "ab":
+        ...         Path(folder, f"{name}.tsv").touch()
+        ...     unread_scores(folder, files=["a.wav"])
+        ('b.tsv',)
+    """
+    root = Path(folder)
+    found = _found(root)
+    chosen = set(_chosen(root, found, files).values())
+    return tuple(path.relative_to(root).as_posix() for path in found.values() if path not in chosen)
 
 
 def scores_from_frames(frames: Mapping[str, Any]) -> ScoreTable:
@@ -91,6 +99,23 @@ def scores_from_frames(frames: Mapping[str, Any]) -> ScoreTable:
     if classes is None:
         raise ValueError("scores must have at least one clip, got none")
     return score_table(tables, classes=classes, edge_seconds=edges)
+
+
+def _found(root: Path) -> dict[str, Path]:
+    """Every table of a folder, by its name without the suffix."""
+    if root.is_file():
+        raise ValueError(f"{root}: scores must be a folder with one table per clip, got a file - are these events?")
+    if not root.is_dir():
+        raise ValueError(f"{root}: scores must be a folder with one table per clip, there is no such folder")
+    found: dict[str, Path] = {}
+    for path in _tables(root):
+        name = one_form(path.relative_to(root).as_posix().removesuffix(".tsv"))
+        if name in found:
+            raise ValueError(f"{path}: the same clip has scores in two files whose names differ in their unicode form")
+        found[name] = path
+    if not found:
+        raise ValueError(f"{root}: scores must be a folder with one .tsv file per clip, there is none in it")
+    return found
 
 
 def _tables(root: Path) -> list[Path]:

@@ -12,10 +12,8 @@ from earmark.metrics.curves.changes import changes_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.scored_clips import ScoredClips
 from earmark.metrics.curves.scores import ScoreTable, ranges
-from earmark.metrics.event_table import nanoseconds, one_form
+from earmark.metrics.event_table import nanoseconds, one_form, reached_segments
 from earmark.metrics.inputs import AnyTags, tags_by_file
-
-_SLACK_NANOSECONDS = 500  # times are compared as microseconds: a frame that reaches less into a segment is not in it
 
 
 def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curves:
@@ -37,13 +35,14 @@ def segment_curves(clips: ScoredClips, *, segment_seconds: float = 1.0) -> Curve
         (array([inf, 0.9, 0.8]), array([0, 1, 1]), array([0, 0, 1]), 1.0)
     """
     number("segment_seconds", segment_seconds, at_least=1e-3, hint="in seconds, for instance 1.0")
-    scores, length = clips.scores, round(segment_seconds * 1e9)
-    n_segments = -((_SLACK_NANOSECONDS - nanoseconds(clips.duration_seconds)) // length)  # (files,)
-    n_segments = np.maximum(n_segments, 0)
+    scores, ends = clips.scores, nanoseconds(clips.duration_seconds)
+    n_segments = np.maximum(reached_segments(np.zeros_like(ends), ends, segment_seconds)[1], 0)  # (files,)
     first_segment = np.append(0, np.cumsum(n_segments))
-    highest = _highest_in_segments(scores, n_segments, length)  # (classes, segments of all clips)
+    highest = _highest_in_segments(scores, n_segments, segment_seconds)  # (classes, segments of all clips)
     holds = np.zeros(highest.shape, dtype=bool)
-    first, stop = _reached(clips.reference.onset_nanoseconds, clips.reference.offset_nanoseconds, length)
+    first, stop = reached_segments(
+        clips.reference.onset_nanoseconds, clips.reference.offset_nanoseconds, segment_seconds
+    )
     stop = np.minimum(stop, n_segments[clips.reference.file_index])
     counts = np.maximum(stop - first, 0)
     places = ranges(first_segment[clips.reference.file_index] + first, counts)
@@ -129,18 +128,13 @@ def _curves(
     return curves_of(level, classes, changes, files, reference_by_file=by_file, items_by_file=n_items)
 
 
-def _reached(
-    begin: NDArray[np.int64], end: NDArray[np.int64], length: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First segment, and the one after the last, that spans of nanoseconds reach into."""
-    return (begin + _SLACK_NANOSECONDS) // length, -((_SLACK_NANOSECONDS - end) // length)
-
-
-def _highest_in_segments(scores: ScoreTable, n_segments: NDArray[np.int64], length: int) -> NDArray[np.float64]:
+def _highest_in_segments(
+    scores: ScoreTable, n_segments: NDArray[np.int64], segment_seconds: float
+) -> NDArray[np.float64]:
     """The best frame of every segment: (classes, segments of all clips)."""
     edges = nanoseconds(scores.edge_seconds)
     frame_edge = np.arange(scores.values.shape[1]) + scores.file_of_frame
-    first, stop = _reached(edges[frame_edge], edges[frame_edge + 1], length)  # (frames,)
+    first, stop = reached_segments(edges[frame_edge], edges[frame_edge + 1], segment_seconds)  # (frames,)
     stop = np.minimum(stop, n_segments[scores.file_of_frame])
     counts = np.maximum(stop - first, 0)
     frames = np.repeat(np.arange(len(first)), counts)

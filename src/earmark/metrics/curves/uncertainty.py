@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,7 @@ class CurveUncertainty:
         confidence: the share of the resamples inside each interval.
         overall: figure (``"best_f1"``, ``"average_precision"``, ``"auroc"``; ``"psds"``) -> interval of all classes.
         by_class: class -> figure -> interval.
+        n_effective: how many units of equal size would scatter as much, see `Groups`.
     """
 
     level: str
@@ -51,6 +53,7 @@ class CurveUncertainty:
     confidence: float
     overall: dict[str, Interval]
     by_class: dict[str, dict[str, Interval]]
+    n_effective: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class CurveComparison:
         n_runs: of the system, and of the baseline.
         overall: figure -> difference of all classes.
         by_class: class -> figure -> difference.
+        n_effective: how many units of equal size would scatter as much, see `Groups`.
     """
 
     level: str
@@ -73,6 +77,7 @@ class CurveComparison:
     confidence: float
     overall: dict[str, Difference]
     by_class: dict[str, dict[str, Difference]]
+    n_effective: float = math.inf
 
 
 def curve_uncertainty(
@@ -135,6 +140,7 @@ def curve_uncertainty(
         confidence=confidence,
         overall=rows[0],
         by_class=dict(zip(systems[0].classes, rows[1:], strict=True)),
+        n_effective=drawn.n_effective,
     )
 
 
@@ -193,6 +199,7 @@ def compare_curves(
         confidence=confidence,
         overall=rows[0],
         by_class=dict(zip(sides[0][0].classes, rows[1:], strict=True)),
+        n_effective=drawn.n_effective,
     )
 
 
