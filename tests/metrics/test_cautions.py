@@ -165,3 +165,11 @@ def test_times_a_thousand_times_as_late_are_likely_milliseconds(last: float, is_
 def test_a_side_without_events_is_not_compared() -> None:
     reference = {"a": [Event(0.0, 0.001, "dog")]}
     assert not [text for text in cautions(evaluate(reference, {"a": []})) if "milliseconds" in text]
+
+
+def test_durations_in_milliseconds_are_told() -> None:
+    events = {"a.wav": [Event(1.0, 2.0, "dog")]}
+    assert cautions(evaluate(events, events, durations={"a.wav": 999.0})) == []
+    assert cautions(evaluate(events, events, durations={"a.wav": 1000.0})) == [
+        "the longest duration given is 1000 s, and the last event ends at 2 s: are the durations in milliseconds?"
+    ]

@@ -113,6 +113,12 @@ def _odd_times(evaluation: Evaluation) -> list[str]:
             sentences.append(f"{texts}: are the predictions in milliseconds?")
         if last_true >= MILLISECONDS_FACTOR * last_found:
             sentences.append(f"{texts}: is the reference in milliseconds?")
+    longest = 0.0 if evaluation.durations is None else max(evaluation.durations.values(), default=0.0)
+    if longest >= MILLISECONDS_FACTOR * max(last_true, last_found) > 0:
+        sentences.append(
+            f"the longest duration given is {longest:g} s, and the last event ends at {max(last_true, last_found):g} s:"
+            " are the durations in milliseconds?"
+        )
     return sentences
 
 
