@@ -200,7 +200,7 @@ def _table(rows: list[list[str]], header: Mapping[str, tuple[str, ...]], *, n_to
     for number, (name, *figures) in enumerate(rows):
         if number == n_totals:
             lines.append(_styled("-" * (name_width + sum(figure_widths)), dim=True))
-        first, *others = textwrap.wrap(name, name_width)
+        first, *others = _wrapped(name, name_width)
         cells = [
             _styled(cell, bold=number == 0, dim=not first)
             for first, cell in zip(is_first, _right(figures, figure_widths), strict=True)
@@ -208,6 +208,11 @@ def _table(rows: list[list[str]], header: Mapping[str, tuple[str, ...]], *, n_to
         lines.append(_styled(f"{first:<{name_width}}", bold=number == 0) + "".join(cells))
         lines += others
     return "".join(f"{line}\n" for line in lines)
+
+
+def _wrapped(name: str, width: int) -> list[str]:
+    """The name in lines, cut behind blanks and underscores where that is possible."""
+    return [line.replace("_ ", "_") for line in textwrap.wrap(name.replace("_", "_ "), width)]
 
 
 def _many(n: int, noun: str) -> str:
