@@ -16,10 +16,13 @@ from earmark.metrics.curves import changes, fast, runs
 SPECIAL = np.array([0.0, -0.0, 5e-324, -5e-324, 1e308, -1e308, 1.0, np.nextafter(1, 0), -1.0, np.nextafter(-1, 0)])
 
 
-def padded_scores(rng: np.random.Generator) -> np.ndarray:
-    """Stretches of scores, each enclosed by minus infinity."""
-    parts = [np.append(rng.integers(-3, 4, rng.integers(1, 12)) / 4, -np.inf) for _ in range(rng.integers(1, 5))]
-    return np.concatenate([[-np.inf], *parts])
+def stretches(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores with repetitions, the frames of some to look at, and which of those begin a stretch of neighbours."""
+    values = rng.integers(-3, 4, rng.integers(1, 40)) / 4
+    values[rng.random(len(values)) < 0.05] = -np.inf
+    frame = np.flatnonzero(rng.random(len(values)) < 0.9)
+    is_new = np.append(True, np.diff(frame) > 1)[: len(frame)] | (rng.random(len(frame)) < 0.1)
+    return values, frame, is_new
 
 
 def steps_to_add(rng: np.random.Generator, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -51,12 +54,12 @@ def not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 # Laws
 
 
-def same_neighbours(rng: np.random.Generator, twin: Callable[[np.ndarray], Any], n: int) -> None:
+def same_runs(rng: np.random.Generator, twin: Callable[..., Any], n: int) -> None:
     for _ in range(n):
-        padded = padded_scores(rng)
-        is_score = np.isfinite(padded)
-        for one, other in zip(twin(padded), runs._smaller_neighbours(padded), strict=True):
-            np.testing.assert_array_equal(one[is_score], other[is_score])
+        arrays = stretches(rng)
+        if len(arrays[1]):
+            found, expected = ([*zip(*columns, strict=True)] for columns in (twin(*arrays), runs._runs_of(*arrays)))
+            assert sorted(found) == sorted(expected)
 
 
 def same_sums(rng: np.random.Generator, twin: Callable[..., Any], n: int) -> None:
@@ -66,8 +69,8 @@ def same_sums(rng: np.random.Generator, twin: Callable[..., Any], n: int) -> Non
             np.testing.assert_array_equal(one, other)
 
 
-def test_neighbours_by_a_stack_and_by_halving_are_equal(rng: np.random.Generator) -> None:
-    same_neighbours(rng, fast._smaller_neighbours, 100)
+def test_runs_by_a_stack_and_by_halving_are_equal(rng: np.random.Generator) -> None:
+    same_runs(rng, fast._runs_of, 300)
 
 
 def test_sums_by_a_radix_sort_and_by_numpy_are_equal(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,8 +79,8 @@ def test_sums_by_a_radix_sort_and_by_numpy_are_equal(rng: np.random.Generator, m
 
 
 @needs_numba
-def test_compiled_neighbours_are_equal(rng: np.random.Generator) -> None:
-    same_neighbours(rng, fast.compiled_smaller_neighbours(), 300)
+def test_compiled_runs_are_equal(rng: np.random.Generator) -> None:
+    same_runs(rng, fast.compiled_runs(), 300)
 
 
 @needs_numba
@@ -91,7 +94,7 @@ def test_compiled_sums_are_equal(rng: np.random.Generator) -> None:
 @needs_numba
 def test_what_is_compiled_is_compiled_once() -> None:
     assert fast.compiled_falling_sums() is fast.compiled_falling_sums()
-    assert fast.compiled_smaller_neighbours() is fast.compiled_smaller_neighbours()
+    assert fast.compiled_runs() is fast.compiled_runs()
 
 
 def test_importing_curves_imports_nothing_heavy() -> None:
@@ -132,12 +135,12 @@ def test_scores_that_differ_in_their_last_bits_only(monkeypatch: pytest.MonkeyPa
     assert wrong.tolist() == list(range(0, 82, 2))
 
 
-def test_the_nearest_lower_scores() -> None:
-    #                 0     1    2    3    4    5
-    padded = np.array([-np.inf, 0.3, 0.7, 0.7, 0.5, -np.inf])
-    before, after = fast._smaller_neighbours(padded)
-    # Before: the nearest that is not higher, so of two equal scores the earlier. After: the nearest that is lower.
-    assert (before[1:5].tolist(), after[1:5].tolist()) == ([0, 1, 2, 1], [5, 4, 4, 5])
+def test_the_runs_of_two_stretches() -> None:
+    values, everything = np.array([0.3, 0.7, 0.7, 0.5, 0.9, 0.2]), np.arange(6)
+    first, end, top, bottom = fast._runs_of(values, everything, np.isin(everything, [0, 4]))
+    found = sorted(zip(first.tolist(), end.tolist(), top.tolist(), bottom.tolist(), strict=True))
+    # The first four frames are one stretch, in which 0.7 0.7 is swallowed at 0.5, and that at 0.3; 0.9 0.2 another one.
+    assert found == [(0, 4, 0.3, -np.inf), (1, 3, 0.7, 0.5), (1, 4, 0.5, 0.3), (4, 5, 0.9, 0.2), (4, 6, 0.2, -np.inf)]
 
 
 def test_numba_if_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,9 +172,9 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(monkeypatch: pyte
         return njit(**options)
 
     monkeypatch.setattr(numba, "njit", without_a_place)
-    fast.compiled_smaller_neighbours.cache_clear()
+    fast.compiled_runs.cache_clear()
     try:
-        before, after = fast.compiled_smaller_neighbours()(np.array([-np.inf, 0.5, 0.2, -np.inf]))
+        first, end, top, _ = fast.compiled_runs()(np.array([0.5]), np.array([0]), np.array([True]))
     finally:
-        fast.compiled_smaller_neighbours.cache_clear()
-    assert (before[1], after[1], before[2], after[2]) == (0, 2, 0, 3)
+        fast.compiled_runs.cache_clear()
+    assert (first.tolist(), end.tolist(), top.tolist()) == ([0], [1], [0.5])

@@ -14,7 +14,10 @@ FallingSums = Callable[
     [NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]],
     tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]],
 ]
-SmallerNeighbours = Callable[[NDArray[np.float64]], tuple[NDArray[np.int64], NDArray[np.int64]]]
+RunsOf = Callable[
+    [NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]],
+    tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]],
+]
 
 
 def is_wanted(use_numba: bool | None) -> bool:
@@ -43,37 +46,45 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @functools.cache
-def compiled_smaller_neighbours() -> SmallerNeighbours:
-    """The twin of `earmark.metrics.curves.runs._smaller_neighbours`: one pass with a stack."""
-    compiled: SmallerNeighbours = _compiled(_smaller_neighbours)
+def compiled_runs() -> RunsOf:
+    """The twin of `earmark.metrics.curves.runs._runs_of`: one pass with a stack."""
+    compiled: RunsOf = _compiled(_runs_of)
     return compiled
 
 
 @functools.cache
 def compiled_falling_sums() -> FallingSums:
     """The twin of `earmark.metrics.curves.changes._falling_sums`: a radix sort, then one pass."""
-    radix_sorted, settle, add_up = _compiled(_radix_sorted), _compiled(_settle), _compiled(_added_up)
+    keyed, radix_sorted, settle = _compiled(_keyed), _compiled(_radix_sorted), _compiled(_settle)
+    add_up = _compiled(_added_up)
 
     def falling_sums(
         score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        # Adding 0 makes -0 and 0, which are equal but differ in their bits, the same. As whole numbers the bits of
-        # positive scores rise with them, those of negative ones fall: turned round, the highest has the lowest key.
-        bits = (score + 0.0).view(np.int64)
-        keys = np.where(bits < 0, bits, bits ^ 0x7FFFFFFFFFFFFFFF).view(np.uint64)
-        # Both counts in one number, hits above and false alarms below: neither is ever negative when added up.
-        steps = (hits.astype(np.int64) << 32) + false_alarms
+        keys, steps = keyed((score + 0.0).view(np.int64), hits, false_alarms)  # + 0: -0 and 0 differ in their bits
         # The highest 33 bits tell nearly all scores apart; the few that are left are exchanged one by one.
         sorted_keys, sorted_steps = radix_sorted(keys, steps, 31)
         if not settle(sorted_keys, sorted_steps):
             sorted_keys, sorted_steps = radix_sorted(keys, steps, 0)
-        new_keys, sums = add_up(sorted_keys, sorted_steps)
-        new_bits = new_keys.view(np.int64)
-        new_score = np.where(new_bits < 0, new_bits, new_bits ^ 0x7FFFFFFFFFFFFFFF).view(np.float64)
-        new_score[0] = np.inf
-        return new_score, sums >> 32, sums & 0xFFFFFFFF
+        bits, found_hits, wrong = add_up(sorted_keys, sorted_steps)
+        return bits.view(np.float64), found_hits, wrong
 
     return falling_sums
+
+
+def _keyed(
+    bits: NDArray[np.int64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Keys that rise as scores fall, and both steps in one number.
+
+    As whole numbers the bits of positive scores rise with them, those of negative ones fall; turned round, the highest
+    has the lowest key. Hits stand above false alarms in a step: neither is ever negative when added up.
+    """
+    keys, steps = np.empty(len(bits), np.uint64), np.empty(len(bits), np.int64)
+    for i in range(len(bits)):
+        keys[i] = bits[i] if bits[i] < 0 else bits[i] ^ 0x7FFFFFFFFFFFFFFF
+        steps[i] = (np.int64(hits[i]) << 32) + false_alarms[i]
+    return keys, steps
 
 
 def _radix_sorted(
@@ -115,35 +126,61 @@ def _settle(keys: NDArray[np.uint64], steps: NDArray[np.int64]) -> bool:
     return True
 
 
-def _added_up(keys: NDArray[np.uint64], steps: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """A place for infinity, then the keys at which the sum of all steps so far is a new one, and that sum."""
-    new_keys, sums = np.empty(len(keys) + 1, np.uint64), np.zeros(len(keys) + 1, np.int64)
+def _added_up(
+    keys: NDArray[np.uint64], steps: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Infinity, then the scores (their bits) at which the sum of steps is a new one; hits and false alarms there."""
+    bits, hits = np.empty(len(keys) + 1, np.int64), np.empty(len(keys) + 1, np.int64)
+    wrong = np.empty(len(keys) + 1, np.int64)
+    bits[0], hits[0], wrong[0] = 0x7FF0000000000000, 0, 0
     n_new = 1
-    total = 0
+    total = last_total = 0
     for i in range(len(keys)):
         total += steps[i]
         is_last = i + 1 == len(keys) or keys[i + 1] != keys[i]  # of equal scores
-        if is_last and total != sums[n_new - 1]:
-            new_keys[n_new], sums[n_new] = keys[i], total
+        if is_last and total != last_total:
+            key = np.int64(keys[i])
+            bits[n_new] = key if key < 0 else key ^ 0x7FFFFFFFFFFFFFFF
+            hits[n_new], wrong[n_new] = total >> 32, total & 0xFFFFFFFF
+            last_total = total
             n_new += 1
-    return new_keys[:n_new], sums[:n_new]
+    return bits[:n_new], hits[:n_new], wrong[:n_new]
 
 
-def _smaller_neighbours(padded: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Whatever is on the stack has no lower score behind it yet; its scores rise, so the one below is the one before.
+def _runs_of(
+    values: NDArray[np.float64], frame: NDArray[np.int64], is_new: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """First frame, the one after the last, top and bottom of every run.
 
-    Of equal scores the earlier one is "not higher" than the later, and neither is lower than the other.
+    What is on the stack (places in `frame`) has no lower score behind it yet, and its scores rise. When a lower score
+    comes, or the stretch ends, the run of each higher one is known: from behind the one below it up to here.
     """
-    n_scores = len(padded)
-    before = np.zeros(n_scores, np.int64)
-    after = np.full(n_scores, n_scores - 1, np.int64)
-    stack = np.zeros(n_scores, np.int64)
-    height = 0
-    for i in range(n_scores):
-        while height > 0 and padded[stack[height - 1]] > padded[i]:
+    n_frames = len(frame)
+    first, end = np.empty(n_frames, np.int64), np.empty(n_frames, np.int64)
+    top, bottom = np.empty(n_frames), np.empty(n_frames)
+    stack = np.empty(n_frames + 1, np.int64)
+    n_runs = height = begin = 0
+    for i in range(n_frames + 1):
+        is_end = i == n_frames or is_new[i]
+        score = -np.inf if is_end else values[frame[i]]
+        while height > 0 and values[frame[stack[height - 1]]] > score:
             height -= 1
-            after[stack[height]] = i
-        before[i] = stack[height - 1] if height > 0 else 0
-        stack[height] = i
-        height += 1
-    return before, after
+            place = stack[height]
+            before = stack[height - 1] if height > 0 else begin - 1
+            first[n_runs], end[n_runs] = frame[place] - (place - before - 1), frame[place] + (i - place)
+            top[n_runs] = values[frame[place]]
+            bottom[n_runs] = max(values[frame[before]], score) if height > 0 else score
+            n_runs += 1
+        if i == n_frames:
+            break
+        if is_end:
+            begin = i
+            score = values[frame[i]]
+        if score == -np.inf:
+            begin = i + 1
+        else:
+            # Of equal scores the last one stands for the run: it is nearest to what comes.
+            if height == 0 or values[frame[stack[height - 1]]] < score:
+                height += 1
+            stack[height - 1] = i
+    return first[:n_runs], end[:n_runs], top[:n_runs], bottom[:n_runs]

@@ -72,7 +72,7 @@ def find_runs(
         1 5 0.5 0.1
         4 5 0.7 0.5
     """
-    smaller_neighbours = fast.compiled_smaller_neighbours() if fast.is_wanted(use_numba) else _smaller_neighbours
+    runs_of = fast.compiled_runs() if fast.is_wanted(use_numba) else _runs_of
     for class_index, (of_class, frame) in enumerate(zip(values, frames, strict=True)):
         is_new = begins_clip[frame]
         is_new[1:] |= np.diff(frame) > 1
@@ -83,34 +83,32 @@ def find_runs(
             # Whole stretches only; one that is longer than a chunk is a chunk by itself.
             end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _CHUNK_FRAMES, side="right")) - 1)
             chunk = slice(starts[begin], starts[end])
-            yield _runs(of_class, frame[chunk], is_new[chunk], class_index, smaller_neighbours)
+            first, last, top, bottom = runs_of(of_class, frame[chunk], is_new[chunk])
+            yield Runs(np.full(len(first), class_index), first, last, top, bottom)
             begin = end
 
 
-def _runs(
-    values: NDArray[np.float64],
-    frame: NDArray[np.int64],
-    is_new: NDArray[np.bool_],
-    class_index: int,
-    smaller_neighbours: fast.SmallerNeighbours,
-) -> Runs:
-    """The runs among these frames of one class, stretches of neighbours of which the first ones are new."""
+def _runs_of(
+    values: NDArray[np.float64], frame: NDArray[np.int64], is_new: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """First frame, the one after the last, top and bottom of every run among these frames of one class.
+
+    Args:
+        values: (frames of all clips,) of the class.
+        frame: numbers of the frames to look at: stretches of neighbours.
+        is_new: whether a frame is the first of its stretch.
+    """
     # Around every stretch stands -inf, where each search ends: (frames + stretches + 1,)
     at = np.arange(len(frame)) + np.cumsum(is_new)
     padded = np.full(at[-1] + 2, -np.inf)
     padded[at] = values[frame]
-    before, after = smaller_neighbours(padded)
+    before, after = _smaller_neighbours(padded)
     # Of frames with the same score in one run the first one stands for it.
     stands = padded[before[at]] < padded[at]
     at, frame = at[stands], frame[stands]
     before, after = before[at], after[at]
-    return Runs(
-        np.full(len(at), class_index),
-        frame - (at - before - 1),
-        frame + (after - at),
-        padded[at],
-        np.maximum(padded[before], padded[after]),
-    )
+    bottom = np.maximum(padded[before], padded[after])
+    return frame - (at - before - 1), frame + (after - at), padded[at], bottom
 
 
 def _smaller_neighbours(padded: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
