@@ -108,10 +108,10 @@ def test_importing_curves_imports_nothing_heavy() -> None:
 
 def test_keys_sorted_by_their_highest_bits_or_by_all() -> None:
     keys, steps = np.array([7 << 40, 3, 1, 7 << 40, 2 << 31], np.uint64), np.arange(5)
-    by_all, their_steps = fast._radix_sorted(keys, steps, 0)
+    by_all, their_steps = fast._radix_sorted(keys.copy(), steps.copy(), 0)
     assert (by_all.tolist(), their_steps.tolist()) == ([1, 3, 2 << 31, 7 << 40, 7 << 40], [2, 1, 4, 0, 3])
     # The bits from number 31 on do not tell 3 from 1: these two stay as they are.
-    nearly, their_steps = fast._radix_sorted(keys, steps, 31)
+    nearly, their_steps = fast._radix_sorted(keys.copy(), steps.copy(), 31)
     assert (nearly.tolist(), their_steps.tolist()) == ([3, 1, 2 << 31, 7 << 40, 7 << 40], [1, 2, 4, 0, 3])
     assert fast._settle(nearly, their_steps)
     assert (nearly.tolist(), their_steps.tolist()) == ([1, 3, 2 << 31, 7 << 40, 7 << 40], [2, 1, 4, 0, 3])

@@ -61,26 +61,26 @@ def compiled_falling_sums() -> FallingSums:
     def falling_sums(
         score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-        keys, steps = keyed((score + 0.0).view(np.int64), hits, false_alarms)  # + 0: -0 and 0 differ in their bits
         # The highest 33 bits tell nearly all scores apart; the few that are left are exchanged one by one.
-        sorted_keys, sorted_steps = radix_sorted(keys, steps, 31)
-        if not settle(sorted_keys, sorted_steps):
-            sorted_keys, sorted_steps = radix_sorted(keys, steps, 0)
-        bits, found_hits, wrong = add_up(sorted_keys, sorted_steps)
+        keys, steps = radix_sorted(*keyed(score, hits, false_alarms), 31)
+        if not settle(keys, steps):
+            keys, steps = radix_sorted(*keyed(score, hits, false_alarms), 0)
+        bits, found_hits, wrong = add_up(keys, steps)
         return bits.view(np.float64), found_hits, wrong
 
     return falling_sums
 
 
 def _keyed(
-    bits: NDArray[np.int64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
+    score: NDArray[np.float64], hits: NDArray[np.int32], false_alarms: NDArray[np.int32]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Keys that rise as scores fall, and both steps in one number.
 
     As whole numbers the bits of positive scores rise with them, those of negative ones fall; turned round, the highest
     has the lowest key. Hits stand above false alarms in a step: neither is ever negative when added up.
     """
-    keys, steps = np.empty(len(bits), np.uint64), np.empty(len(bits), np.int64)
+    bits = (score + 0.0).view(np.int64)  # + 0 makes -0 and 0, which are equal, the same bits too
+    keys, steps = bits.view(np.uint64), np.empty(len(bits), np.int64)
     for i in range(len(bits)):
         keys[i] = bits[i] if bits[i] < 0 else bits[i] ^ 0x7FFFFFFFFFFFFFFF
         steps[i] = (np.int64(hits[i]) << 32) + false_alarms[i]
@@ -90,9 +90,11 @@ def _keyed(
 def _radix_sorted(
     keys: NDArray[np.uint64], steps: NDArray[np.int64], lowest_bit: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Rising keys and what belongs to them, sorted by the bits from the lowest one up, 11 at a time."""
+    """Rising keys and what belongs to them, sorted by the bits from the lowest one up, 11 at a time.
+
+    Both arrays are used up: memory is what this costs most.
+    """
     n_keys = len(keys)
-    keys, steps = keys.copy(), steps.copy()
     other_keys, other_steps = np.empty(n_keys, np.uint64), np.empty(n_keys, np.int64)
     for lowest in range(lowest_bit, 64, 11):
         shift = np.uint64(lowest)
