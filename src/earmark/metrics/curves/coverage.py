@@ -7,6 +7,7 @@ hundred no more. What lies between two edges is then one subtraction.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,6 @@ class Coverage:
         cell_number: (files * classes,) number of a cell, -1 where the clip lacks the class.
         first_of_cell: (cells,) where a cell's numbers begin in `covered_nanoseconds`.
         first_frame_of_cell: (cells,) the first frame of the cell's clip.
-        covered_nanoseconds: per cell one number for each edge of its clip: time in its events before that edge, and
-            in all cells before; so two numbers of a cell say what lies between two edges.
         cell_of_event: (events,).
         edge_line: (edges of all cells,) edges on one line on which cells follow each other.
         event_onset_line, event_offset_line: (events,) onsets and offsets on that line.
@@ -42,12 +41,24 @@ class Coverage:
     cell_number: NDArray[np.int64]
     first_of_cell: NDArray[np.int64]
     first_frame_of_cell: NDArray[np.int64]
-    covered_nanoseconds: NDArray[np.int64]
     cell_of_event: NDArray[np.int64]
     edge_line: NDArray[np.int64]
     event_onset_line: NDArray[np.int64]
     event_offset_line: NDArray[np.int64]
     line_length: int
+
+    @cached_property
+    def covered_nanoseconds(self) -> NDArray[np.int64]:
+        """(edges of all cells,) time in the events of all cells before each edge: only differences inside a cell mean
+        something. Computed when it is first asked for."""
+        length_before = np.append(0, np.cumsum(self.event_offset_line - self.event_onset_line))
+        # Of each event the first edge behind its onset.
+        first_after = np.searchsorted(self.edge_line, self.event_onset_line, side="right")
+        n_begun = np.cumsum(np.bincount(first_after, minlength=len(self.edge_line) + 1))[:-1]
+        # All events that ended before the edge, and of the one that began last the part before it.
+        rest = np.append(0, self.event_offset_line)[n_begun] - self.edge_line
+        covered: NDArray[np.int64] = length_before[n_begun] - np.where(n_begun > 0, np.maximum(rest, 0), 0)
+        return covered
 
     def cell_of(self, file_index: NDArray[np.int64], class_index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of cells, -1 where the clip lacks the class."""
@@ -85,15 +96,8 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
     line_length = int(max(edges.max(initial=0), offset.max(initial=0))) + 1
     onset_line, offset_line = (cell_of_event * line_length + times for times in (onset, offset))
 
-    # At every edge: all events that ended before, and the part of the one it cuts.
     edge = edges[ranges(scores.first_frame[file_of_cell] + file_of_cell, n_edges)]
     edge_line = np.repeat(np.arange(len(cell)), n_edges) * line_length + edge
-    length_before = np.append(0, np.cumsum(offset - onset))
-    first_after = np.searchsorted(edge_line, onset_line, side="right")  # of each event, the first edge behind its onset
-    n_begun = np.cumsum(np.bincount(first_after, minlength=len(edge_line) + 1))[: len(edge_line)]
-    rest = np.append(0, offset_line)[n_begun] - edge_line  # of the event that began last
-    covered = length_before[n_begun] - np.where(n_begun > 0, np.maximum(rest, 0), 0)
-
     n_cells_of_file = np.bincount(file_of_cell, minlength=len(scores.files))
     cell_number = np.full(len(scores.files) * len(scores.classes), -1, dtype=np.int64)
     cell_number[cell] = np.arange(len(cell))
@@ -105,7 +109,6 @@ def coverage_of(scores: ScoreTable, reference: EventTable) -> Coverage:
         cell_number,
         first_of_cell,
         scores.first_frame[file_of_cell],
-        covered,
         cell_of_event,
         edge_line,
         onset_line,
