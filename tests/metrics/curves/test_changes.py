@@ -74,7 +74,7 @@ def test_changes_at_or_below_a_score_can_be_left_out(rng: np.random.Generator) -
     for _ in range(50):
         scores = scores_of(small_case(rng))
         above = rng.integers(-4, 11, len(scores.classes)) / 10
-        kept = found_changes(scores, above=above)
+        kept = list(found_changes(scores, above=above))
         for changes, fewer, limit in zip(found_changes(scores), kept, above, strict=True):
             assert as_rows(fewer) == [row for row in as_rows(changes) if row[0] > limit]
 
@@ -96,18 +96,18 @@ def test_what_one_clip_gains_and_another_loses_is_no_change(use_numba: bool) -> 
 def test_peaks_appear_and_valleys_join_them() -> None:
     table = score_table({"a": [[0.5], [0.1], [0.5], [0.5]], "b": [[0.6], [0.7]]}, classes=["dog"], hop_seconds=1.0)
     # a: two peaks of 0.5 and the valley between them; b: one peak of 0.7, and the rise of 0.6 to it is nothing new.
-    assert as_rows(found_changes(table)[0]) == [(0.1, 0, 0, -1), (0.5, 0, 0, 1), (0.5, 0, 0, 1), (0.7, 1, 0, 1)]
+    assert as_rows(next(found_changes(table))) == [(0.1, 0, 0, -1), (0.5, 0, 0, 1), (0.5, 0, 0, 1), (0.7, 1, 0, 1)]
 
 
 def test_what_is_minus_infinite_is_never_found() -> None:
     table = score_table({"a": [[0.1], [0.1], [0.5]], "b": [[0.1]]}, classes=["dog"], hop_seconds=1.0)
     table.values[table.values < 0.5] = -np.inf
-    assert as_rows(found_changes(table)[0]) == [(0.5, 0, 0, 1)]
+    assert as_rows(next(found_changes(table))) == [(0.5, 0, 0, 1)]
 
 
 def test_no_frames_and_no_changes() -> None:
     table = score_table({"a": np.zeros((0, 2))}, classes=["dog", "cat"], hop_seconds=1.0)
-    changes = found_changes(table)
+    changes = list(found_changes(table))
     assert [len(one.score) for one in changes] == [0, 0]
     assert (changes[0].sums().score.tolist(), changes[0].sums().hits.tolist()) == ([np.inf], [0])
 

@@ -36,7 +36,7 @@ def curves_from(**of_class: tuple[list[float], list[int], list[int], int]) -> Cu
         for score, hits, wrong, _ in of_class.values()
     ]
     n_reference = np.array([[n for *_, n in of_class.values()]])
-    return curves_of("event", tuple(of_class), changes, ("a.wav",), reference_by_file=n_reference)
+    return curves_of("event", tuple(of_class), lambda: changes, ("a.wav",), reference_by_file=n_reference)
 
 
 # Laws

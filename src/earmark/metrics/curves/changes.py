@@ -7,6 +7,7 @@ the counts at every threshold there is; added up with a weight per clip they are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,8 +106,8 @@ def _falling_sums(
     return score[is_new], hits[is_new], wrong[is_new]
 
 
-def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = None) -> list[Changes]:
-    """Return how the number of detections changes, as if all were false: one list per class.
+def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = None) -> Iterator[Changes]:
+    """Yield how the number of detections changes, as if all were false, class by class.
 
     A detection appears at every local maximum of the scores, and two become one at every local minimum.
 
@@ -117,7 +118,7 @@ def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = Non
     Example:
         >>> from earmark.metrics.curves.scores import score_table
         >>> scores = score_table({"a.wav": [[0.8], [0.3], [0.6], [0.6]]}, classes=["dog"], hop_seconds=1.0)
-        >>> changes = found_changes(scores)[0]
+        >>> changes = next(found_changes(scores))
         >>> for change in zip(changes.score, changes.false_alarms, strict=True):
         ...     print(*change)
         0.8 1
@@ -125,7 +126,6 @@ def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = Non
         0.6 1
     """
     begins, file_of_frame = scores.begins_clip, scores.file_of_frame
-    changes = []
     for index, values in enumerate(scores.values):
         rises = np.empty(len(values), dtype=np.int8)
         if len(values):
@@ -139,5 +139,4 @@ def found_changes(scores: ScoreTable, *, above: NDArray[np.float64] | None = Non
             matters &= values > above[index]
         where = np.flatnonzero(matters)
         step = steps[where]
-        changes.append(changes_of(values[where], file_of_frame[where], hits=np.zeros_like(step), false_alarms=step))
-    return changes
+        yield changes_of(values[where], file_of_frame[where], hits=np.zeros_like(step), false_alarms=step)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,13 +38,15 @@ def collar_curves(clips: ScoredClips, *, collars: Collars = DCASE_COLLARS, use_n
         (array([inf, 0.9, 0.8, 0.3]), array([0, 0, 1, 0]), array([0, 1, 0, 1]))
     """
     hits = _hit_changes(clips, collars, use_numba)
-    found = found_changes(clips.scores)
-    n_classes = len(clips.scores.classes)
-    changes = [joined([found[index], _of_class(hits, index)]) for index in range(n_classes)]
+
+    def make_changes() -> Iterator[Changes]:
+        for index, found in enumerate(found_changes(clips.scores)):
+            yield joined([found, _of_class(hits, index)])
+
     return curves_of(
         "event",
         clips.scores.classes,
-        changes,
+        make_changes,
         clips.scores.files,
         reference_by_file=clips.reference_by_file,
         use_numba=use_numba,

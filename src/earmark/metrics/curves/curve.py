@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +155,8 @@ class Curves:
     Args:
         level: ``"event"``, ``"segment"``, ``"clip"`` or ``"intersection"``.
         of_class: one curve per class.
-        changes: what the curves are made of, one per class.
+        make_changes: makes what the curves are made of, once more: one per class. Only resampling asks for them, and
+            they take more memory than all curves.
         files: the clips.
         reference_by_file: (files, classes) what there is to find in each clip.
         items_by_file: (files,) segments of each clip, or 1 for clips; None for events, which nobody can count where
@@ -165,10 +167,15 @@ class Curves:
 
     level: str
     of_class: tuple[Curve, ...]
-    changes: tuple[Changes, ...]
+    make_changes: Callable[[], Iterable[Changes]]
     files: tuple[str, ...]
     reference_by_file: NDArray[np.int64]
     items_by_file: NDArray[np.int64] | None = None
+
+    @cached_property
+    def changes(self) -> tuple[Changes, ...]:
+        """What the curves are made of, one per class."""
+        return tuple(self.make_changes())
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -214,7 +221,7 @@ FIGURES = ("precision", "recall", "f1")
 def curves_of(
     level: str,
     classes: Sequence[str],
-    changes: Sequence[Changes],
+    make_changes: Callable[[], Iterable[Changes]],
     files: tuple[str, ...],
     *,
     reference_by_file: NDArray[np.int64],
@@ -226,15 +233,15 @@ def curves_of(
     Args:
         level: see `Curves`.
         classes: the names.
-        changes: one per class.
+        make_changes: see `Curves`; each is looked at once and let go of.
         files: the clips.
         reference_by_file: see `Curves`.
         items_by_file: see `Curves`.
         use_numba: see `fast.is_wanted`.
     """
-    curves = []
-    for label, of_class, n in zip(classes, changes, reference_by_file.sum(axis=0).tolist(), strict=True):
+    curves, n_reference = [], reference_by_file.sum(axis=0).tolist()
+    for label, of_class, n in zip(classes, make_changes(), n_reference, strict=True):
         sums = of_class.sums(use_numba=use_numba)
         n_negatives = None if items_by_file is None else int(items_by_file.sum()) - n
         curves.append(Curve(label, sums.score, sums.hits, sums.false_alarms, n, n_negatives))
-    return Curves(level, tuple(curves), tuple(changes), files, reference_by_file, items_by_file)
+    return Curves(level, tuple(curves), make_changes, files, reference_by_file, items_by_file)

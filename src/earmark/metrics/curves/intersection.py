@@ -91,11 +91,14 @@ def intersection_curves(clips: ScoredClips, *, criteria: Criteria, use_numba: bo
         >>> curve.score, curve.true_positives, curve.false_positives     # at 0.3 too little of it is right
         (array([inf, 0.8, 0.3]), array([0, 1, 0]), array([0, 0, 1]))
     """
-    changes, _ = intersection_changes(clips, criteria=criteria, above=None, use_numba=use_numba)
+
+    def make_changes() -> list[Changes]:
+        return intersection_changes(clips, criteria=criteria, above=None, use_numba=use_numba)[0]
+
     return curves_of(
         "intersection",
         clips.scores.classes,
-        changes,
+        make_changes,
         clips.scores.files,
         reference_by_file=clips.reference_by_file,
         use_numba=use_numba,
@@ -139,7 +142,7 @@ def intersection_changes(
                 crossing, runs.rows(wrong), file_index[wrong], length[wrong], coverage, criteria.cross_trigger
             )
     hits = _hit_changes(relevant_parts, coverage, clips, criteria.reference)
-    found = found_changes(scores, above=above)
+    found = list(found_changes(scores, above=above))
     changes = []
     for index in range(len(scores.classes)):
         parts = [found[index], *(_no_false_alarms(runs, files, index) for _, files, runs in relevant_parts)]

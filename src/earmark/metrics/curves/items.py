@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earmark.checks import known_labels, names, number
-from earmark.metrics.curves.changes import changes_of
+from earmark.metrics.curves.changes import Changes, changes_of
 from earmark.metrics.curves.curve import Curves, curves_of
 from earmark.metrics.curves.scored_clips import ScoredClips
 from earmark.metrics.curves.scores import ScoreTable, ranges
@@ -119,13 +119,15 @@ def _curves(
     file_index: NDArray[np.int64],
 ) -> Curves:
     """Curves of items, (classes, items) each: every item is found when the threshold falls to its score."""
-    changes = [
-        changes_of(score, file_index, hits=held, false_alarms=~held) for score, held in zip(highest, holds, strict=True)
-    ]
+
+    def make_changes() -> Iterator[Changes]:
+        for score, held in zip(highest, holds, strict=True):
+            yield changes_of(score, file_index, hits=held, false_alarms=~held)
+
     by_file = np.zeros((len(files), len(classes)), dtype=np.int64)
     np.add.at(by_file, file_index, holds.T)
     n_items = np.bincount(file_index, minlength=len(files))
-    return curves_of(level, classes, changes, files, reference_by_file=by_file, items_by_file=n_items)
+    return curves_of(level, classes, make_changes, files, reference_by_file=by_file, items_by_file=n_items)
 
 
 def _highest_in_segments(
