@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from pathlib import Path
 
 from earmark.events import Event
@@ -36,16 +34,15 @@ def read_strong(path: Path | str) -> dict[str, list[Event]]:
     check_columns(table, required=required, optional=("score",), example=example)
     events: dict[str, list[Event]] = {}
     without_events: dict[str, Row] = {}
-    onsets, offsets = table.column("onset"), table.column("offset")
-    cells = (table.column("filename"), onsets, offsets, table.column("event_label"), table.column("score"))
-    times = _plain_times(onsets, offsets)
-    for row, time, name, onset, offset, label, score in zip(table.rows, times, *cells, strict=True):
+    cells = [table.column(name) for name in ("filename", "onset", "offset", "event_label", "score")]
+    looks_odd = any("_" in "".join(column) for column in cells[1:3])  # float() takes "1_000", which is no time
+    for row, name, onset, offset, label, score in zip(table.rows, *cells, strict=True):
         try:
             filename = clean_filename(name)
-            if time is None:
+            if looks_odd or not onset or not offset:
                 event = _event(onset, offset, label, score)
             else:
-                event = Event(time[0], time[1], clean_label(label), _score(score))
+                event = _plain_event(onset, offset, label, score)
         except ValueError as reason:
             raise table.error(row, reason) from None
         in_file = events.setdefault(filename, [])
@@ -161,16 +158,12 @@ def read_groups(path: Path | str) -> dict[str, str]:
     return groups
 
 
-def _plain_times(onsets: Sequence[str], offsets: Sequence[str]) -> list[tuple[float, float] | None]:
-    """Onset and offset of every row, read all at once; None where a cell is empty or wrong, and wants a closer look."""
-    nothing: list[tuple[float, float] | None] = [None] * len(onsets)
+def _plain_event(onset: str, offset: str, label: str, score: str) -> Event | None:
+    """The event of a row in which nothing is wrong, quickly; where something is, `_event` says what."""
     try:
-        begin, end = ([float(cell) if cell else -1.0 for cell in column] for column in (onsets, offsets))
+        return Event(float(onset), float(offset), clean_label(label), _score(score) if score else None)
     except ValueError:
-        return nothing
-    if any("_" in "".join(column) for column in (onsets, offsets)):  # float() takes "1_000", which is no time
-        return nothing
-    return [(on, off) if 0 <= on <= off < math.inf else None for on, off in zip(begin, end, strict=True)]
+        return _event(onset, offset, label, score)
 
 
 def _event(onset: str, offset: str, label: str, score: str) -> Event | None:

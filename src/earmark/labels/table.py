@@ -103,15 +103,10 @@ def read_table(
         records = map(Row, [line.split("\t") for line in lines], count(1), lines)
     columns = tuple(cell.strip() for cell in next(records).cells)
     _check_header(columns, name, header, example)
-    table = Table(path=name, columns=columns, rows=[])
-    n_columns = len(columns)
-    for row in records:
-        cells = row.cells
-        if not (cells and cells[0]) and not any(cells):
-            continue
-        if len(cells) != n_columns:
+    table = Table(path=name, columns=columns, rows=[row for row in records if any(row.cells)])
+    for row in table.rows:
+        if len(row.cells) != len(columns):
             raise table.error(row, _wrong_field_count(row, columns, is_tsv=is_tsv))
-        table.rows.append(row)
     return table
 
 
