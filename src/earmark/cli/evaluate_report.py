@@ -212,6 +212,8 @@ def _table(rows: list[list[str]], header: Mapping[str, tuple[str, ...]], *, n_to
 
 def _wrapped(name: str, width: int) -> list[str]:
     """The name in lines, cut behind blanks and underscores where that is possible."""
+    if len(name) <= width:
+        return [name]
     return [line.replace("_ ", "_") for line in textwrap.wrap(name.replace("_", "_ "), width)]
 
 

@@ -6,6 +6,7 @@ import csv
 import difflib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -100,7 +101,8 @@ def read_table(
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
     if is_tsv and _is_plain(lines):
-        records = map(Row, [line.split("\t") for line in lines], count(1), lines)
+        # As tuples are made, without the function of Row, which takes four times as long.
+        records = map(partial(tuple.__new__, Row), zip([line.split("\t") for line in lines], count(1), lines))
     columns = tuple(cell.strip() for cell in next(records).cells)
     _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[row for row in records if any(row.cells)])

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from pathlib import Path
 from typing import Protocol, TypeGuard, cast
 
@@ -39,7 +40,7 @@ class DataFrame(Protocol):
 AnyEvents = Mapping[str, Iterable[object]] | Sequence[Iterable[object]] | DataFrame | str | Path
 AnyTags = AnyEvents
 Columns = dict[str, list[object]]
-_EVENTS = frozenset({Event})
+_EVENTS, _TEXTS, _LISTS = frozenset({Event}), frozenset({str}), frozenset({list, tuple})
 
 
 def events_by_file(name: str, events: AnyEvents) -> Mapping[str, Sequence[Event]]:
@@ -70,6 +71,8 @@ def events_by_file(name: str, events: AnyEvents) -> Mapping[str, Sequence[Event]
 
         return read_strong(events)
     if _is_by_file(events):
+        if _is_ready(events):
+            return cast("Mapping[str, Sequence[Event]]", events)
         return {file: _events_of_file(name, file, found) for file, found in events.items()}
     return _events_of_rows(name, _columns(name, events, (EVENT_COLUMNS,)))
 
@@ -204,6 +207,13 @@ def _tags_of_rows(name: str, columns: Columns) -> dict[str, set[str]]:
         except ValueError as reason:
             raise _in_row(name, row, reason) from None
     return by_file
+
+
+def _is_ready(events: Mapping[str, Iterable[object]]) -> bool:
+    """Whether it is a mapping from texts to lists of events already, as everything of ours is: nothing to convert."""
+    if not (_TEXTS.issuperset(map(type, events)) and _LISTS.issuperset(map(type, events.values()))):
+        return False
+    return _EVENTS.issuperset(map(type, chain.from_iterable(events.values())))
 
 
 def _events_of_file(name: str, file: str, found: Iterable[object]) -> Sequence[Event]:
