@@ -47,7 +47,7 @@ def copied(tones: Path, folder: Path) -> Path:
 def looked(folder: Path, config: Config = QUICK, **options: Any) -> DryRun:
     """A look at the recordings in a folder."""
     options = {"on_file": lambda done, total: None, **options}
-    return dry_run(folder / "weak.tsv", audio=folder, config=config, device="cpu", **options)
+    return dry_run(Sources(folder / "weak.tsv", folder), config=config, device="cpu", **options)
 
 
 # --- laws ---
@@ -144,7 +144,7 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         file.write("long.wav\thigh\ttrain\ta\n")
     timed: list[int] = []
     read: list[int] = []
-    terms, store = measuring.weak_loss_terms, module.feature_store
+    terms, store = measuring.supervised_terms, module.feature_store
 
     def noted(network: Network, batch: Any, config: Config) -> Any:
         timed.append(batch.features.shape[0] * batch.features.shape[1])
@@ -154,7 +154,7 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         read.append(len(clips))
         return store(folder, clips, *others, **named)
 
-    monkeypatch.setattr(measuring, "weak_loss_terms", noted)
+    monkeypatch.setattr(measuring, "supervised_terms", noted)
     monkeypatch.setattr(module, "feature_store", noted_store)
     config = changed(QUICK, training={"piece_seconds": 10.0})
     found = looked(folder, config, split=Split("split", "test"))

@@ -14,7 +14,7 @@ from torch.nn import functional
 from earmark.config import Config, FeatureConfig, ModelConfig, TrainingConfig
 from earmark.config_file import read_config
 from earmark.training.batch import Batch, collate
-from earmark.training.weak import clip_log_probs, piece_and_context_frames, weak_loss_terms
+from earmark.training.supervised import clip_log_probs, piece_and_context_frames, supervised_terms
 
 TAGS = [[1, 0, 0], [0, 1, 1], [1, 1, 0]]
 KNOWN = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
@@ -43,7 +43,7 @@ def test_clip_probabilities_are_those_of_every_clip_alone(rng: np.random.Generat
 def test_the_loss_is_the_cross_entropy_of_what_is_known(loss: str, rng: np.random.Generator) -> None:
     config = changed(training={"loss": loss})
     network, one = lively_network(config), batch(rng)
-    terms = weak_loss_terms(network, one, config)
+    terms = supervised_terms(network, one, config)
     probs = clip_log_probs(network, one, config)[0].exp()
     expected = functional.binary_cross_entropy(probs[one.tags_known], one.tags[one.tags_known])
     torch.testing.assert_close(terms["tags"], expected, atol=1e-5, rtol=1e-5)
@@ -55,20 +55,20 @@ def test_the_two_losses_differ_where_the_clamp_begins(rng: np.random.Generator) 
     network, one = lively_network(), batch(rng)
     with torch.no_grad():
         network.crnn.linear.bias.sub_(100.0)  # certain that nothing is there, and wrong
-    log = weak_loss_terms(network, one, SMALL)["tags"].item()
-    clamped = weak_loss_terms(network, one, changed(training={"loss": "clamped"}))["tags"].item()
+    log = supervised_terms(network, one, SMALL)["tags"].item()
+    clamped = supervised_terms(network, one, changed(training={"loss": "clamped"}))["tags"].item()
     assert clamped < 16.2 < 40 < log
 
 
 def test_unknown_tags_do_not_matter(rng: np.random.Generator) -> None:
     network, one = lively_network(), batch(rng)
     turned = dataclasses.replace(one, tags=torch.where(one.tags_known, one.tags, 1 - one.tags))
-    torch.testing.assert_close(weak_loss_terms(network, turned, SMALL), weak_loss_terms(network, one, SMALL))
+    torch.testing.assert_close(supervised_terms(network, turned, SMALL), supervised_terms(network, one, SMALL))
 
 
 def test_the_penalty_is_that_of_the_pooling_function(rng: np.random.Generator) -> None:
     config = changed(pooling={"name": "power", "initial": 2.0, "penalty": 0.25})
-    terms = weak_loss_terms(lively_network(config), batch(rng), config)
+    terms = supervised_terms(lively_network(config), batch(rng), config)
     assert terms["penalty"].item() == pytest.approx(3.0)  # 0.25 * (4 + 4 + 4)
 
 
@@ -78,8 +78,8 @@ def test_a_long_clip_in_pieces_costs_what_it_costs_whole(name: str, rng: np.rand
     network = lively_network(config)
     clips, store = clips_in_memory([rng.normal(-7.0, 1.5, (900, 16))], [TAGS[0]])  # 18 s
     one = collate(clips, store, [0], time_reduction=2)
-    whole = weak_loss_terms(network, one, changed(config, training={"piece_seconds": 60.0}))
-    torch.testing.assert_close(weak_loss_terms(network, one, config), whole, atol=1e-4, rtol=0)
+    whole = supervised_terms(network, one, changed(config, training={"piece_seconds": 60.0}))
+    torch.testing.assert_close(supervised_terms(network, one, config), whole, atol=1e-4, rtol=0)
 
 
 # --- worked numbers ---
