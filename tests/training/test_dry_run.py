@@ -21,7 +21,8 @@ from earmark.training import dry_run as module
 from earmark.training.batch import Batch
 from earmark.training.dry_run import DryRun, dry_run
 from earmark.training.log import read_log
-from earmark.training.run import Split, train
+from earmark.training.run import train
+from earmark.training.sources import Sources, Split
 
 QUICK = changed(training={"epochs": 1, "batch_seconds": 4.0})
 

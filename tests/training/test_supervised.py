@@ -1,8 +1,9 @@
-"""What one batch costs when only tags are known."""
+"""What one batch costs, by what is known of its clips."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +81,48 @@ def test_a_long_clip_in_pieces_costs_what_it_costs_whole(name: str, rng: np.rand
     one = collate(clips, store, [0], time_reduction=2)
     whole = supervised_terms(network, one, changed(config, training={"piece_seconds": 60.0}))
     torch.testing.assert_close(supervised_terms(network, one, config), whole, atol=1e-4, rtol=0)
+
+
+def with_frames(one: Batch, rng: np.random.Generator) -> Batch:
+    """The batch with frame labels of which much is unknown; everything is known of the second clip's first class."""
+    assert one.mask is not None
+    shape = (*one.mask.shape, one.tags.shape[1])
+    known = torch.from_numpy(rng.random(shape) < 0.4)
+    known[1, :, 0] = True
+    known &= one.mask[:, :, None]
+    labels = torch.from_numpy(rng.integers(0, 2, shape)).float()
+    return dataclasses.replace(one, frame_tags=torch.where(known, labels, math.nan), frame_known=known)
+
+
+def test_every_loss_sees_only_what_is_known(rng: np.random.Generator) -> None:
+    network, one = lively_network(), with_frames(batch(rng), rng)
+    one = dataclasses.replace(one, tags=torch.where(one.tags_known, one.tags, math.nan))
+    terms = supervised_terms(network, one, SMALL)
+    assert set(terms) == {"tags", "frames", "penalty"}
+    assert one.frame_tags is not None
+    probs = torch.sigmoid(network(one.features, one.mask).logits)
+    frames = functional.binary_cross_entropy(probs[one.frame_known], one.frame_tags[one.frame_known])
+    torch.testing.assert_close(terms["frames"], frames, atol=1e-5, rtol=1e-5)
+    clip_probs = clip_log_probs(network, one, SMALL)[0].exp()
+    tags = functional.binary_cross_entropy(clip_probs[one.tags_known], one.tags[one.tags_known])
+    torch.testing.assert_close(terms["tags"], tags, atol=1e-5, rtol=1e-5)
+    torch.stack(list(terms.values())).sum().backward()
+    assert all(torch.isfinite(weight.grad).all() for weight in network.parameters() if weight.grad is not None)
+
+
+def test_the_weight_of_frames_and_tags_where_all_frames_are_known(rng: np.random.Generator) -> None:
+    network, one = lively_network(), with_frames(batch(rng), rng)
+    terms = supervised_terms(network, one, SMALL)
+    heavy = changed(training={"frame_weight": 2.5, "tags_of_strong": False})
+    other = supervised_terms(network, one, heavy)
+    torch.testing.assert_close(other["frames"], 2.5 * terms["frames"])
+    # Of the second clip's first class every frame is known, so its tag no longer counts; all others do.
+    fewer = one.tags_known.clone()
+    assert fewer[1, 0]
+    fewer[1, 0] = False
+    expected = supervised_terms(network, dataclasses.replace(one, tags_known=fewer), SMALL)
+    torch.testing.assert_close(other["tags"], expected["tags"])
+    assert other["tags"] != terms["tags"]
 
 
 # --- worked numbers ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -73,8 +73,15 @@ class Batch:
             >>> batch.to(torch.device("cpu")).features.device
             device(type='cpu')
         """
-        moved = {name: value.to(device) if isinstance(value, Tensor) else value for name, value in vars(self).items()}
-        return Batch(**moved)
+        return replace(
+            self,
+            features=self.features.to(device),
+            mask=None if self.mask is None else self.mask.to(device),
+            tags=self.tags.to(device),
+            tags_known=self.tags_known.to(device),
+            frame_tags=None if self.frame_tags is None else self.frame_tags.to(device),
+            frame_known=None if self.frame_known is None else self.frame_known.to(device),
+        )
 
 
 def collate(

@@ -157,6 +157,7 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
 
     Example:
         >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
         >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> reason = ("weak.tsv:2", "a", "a: is empty")
@@ -200,6 +201,7 @@ def check_settings(config: Config, clips: ClipSet) -> None:
     Example:
         >>> from earmark.config import PoolingConfig
         >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
         >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> check_settings(Config(), clips)

@@ -109,7 +109,7 @@ def _cut(
         return offset
     if onset >= end or offset > _ABSURD * end:
         hint = "is it the right recording?"
-        if offset / 1000 <= end + 1:
+        if offset > 3 * end and offset / 1000 <= end + 1:
             hint = f"are the times in milliseconds? {offset:g} ms are written {offset / 1000:g}"
         raise ValueError(
             f"{where()}: {what} from {onset:g} to {offset:g} s lies behind the end of {name}, which lasts {end:g} s"
