@@ -64,7 +64,7 @@ def test_a_tenth_of_strong_labels_tells_which_of_two_sounds_is_meant(tmp_path: P
     config = changed(
         model={"channels": (4,), "pool_time": (2,), "pool_mel": (2,)},
         pooling={"name": "linear"},
-        training={"epochs": 12, "batch_seconds": 10.0, "checkpoint_seconds": 1e9, "select": "last"},
+        training={"epochs": 30, "batch_seconds": 20.0, "checkpoint_seconds": 1e9, "select": "last"},
     )
     unseen, truth = mixed_data(n_clips=20, n_strong=0, seed=1)
     f1 = []
