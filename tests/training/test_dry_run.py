@@ -21,7 +21,8 @@ from earmark.training import dry_run as module
 from earmark.training.batch import Batch
 from earmark.training.dry_run import DryRun, dry_run
 from earmark.training.log import read_log
-from earmark.training.run import Split, train
+from earmark.training.run import train
+from earmark.training.sources import Sources, Split
 
 QUICK = changed(training={"epochs": 1, "batch_seconds": 4.0})
 
@@ -48,7 +49,7 @@ def copied(tones: Path, folder: Path) -> Path:
 def looked(folder: Path, config: Config = QUICK, **options: Any) -> DryRun:
     """A look at the recordings in a folder."""
     options = {"on_file": lambda done, total: None, **options}
-    return dry_run(folder / "weak.tsv", audio=folder, config=config, device="cpu", **options)
+    return dry_run(Sources(folder / "weak.tsv", folder), config=config, device="cpu", **options)
 
 
 # --- laws ---
@@ -145,7 +146,7 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         file.write("long.wav\thigh\ttrain\ta\n")
     timed: list[int] = []
     read: list[int] = []
-    terms, store = measuring.weak_loss_terms, module.feature_store
+    terms, store = measuring.supervised_terms, module.feature_store
 
     def noted(network: Network, batch: Any, config: Config) -> Any:
         timed.append(batch.features.shape[0] * batch.features.shape[1])
@@ -155,7 +156,7 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         read.append(len(clips))
         return store(folder, clips, *others, **named)
 
-    monkeypatch.setattr(measuring, "weak_loss_terms", noted)
+    monkeypatch.setattr(measuring, "supervised_terms", noted)
     monkeypatch.setattr(module, "feature_store", noted_store)
     config = changed(QUICK, training={"piece_seconds": 10.0})
     found = looked(folder, config, split=Split("split", "test"))
