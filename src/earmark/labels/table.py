@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from earmark.audio.finding import AUDIO_SUFFIXES
-
-# Other files that lie beside label files and are named by mistake.
-_MODEL_SUFFIXES = frozenset({".onnx", ".safetensors", ".pt", ".pth", ".ckpt"})
-_SPREADSHEET_SUFFIXES = frozenset({".xlsx", ".xls", ".ods", ".numbers"})
+from earmark.labels.text import read_lines
 
 
 class Row(NamedTuple):
@@ -61,7 +58,11 @@ class Table:
 
 
 def read_table(
-    path: Path | str, *, list_columns: Collection[str] = (), example: str = "filename\tlabel\na.wav\tDog"
+    path: Path | str,
+    *,
+    list_columns: Collection[str] = (),
+    example: str = "filename\tlabel\na.wav\tDog",
+    fits_rows: bool = False,
 ) -> Table:
     r"""Split a TSV or CSV file into rows; a tab in the header line makes it TSV.
 
@@ -75,6 +76,8 @@ def read_table(
         path: the file.
         list_columns: columns whose cells are comma-separated lists.
         example: a header and a row, shown when the file has no header.
+        fits_rows: whether empty cells may be missing at the end of a row, or too many, as programs write tables for
+            themselves.
 
     Raises:
         ValueError: with file, line number and line: no header, a column twice, a row with too few or too many
@@ -90,7 +93,7 @@ def read_table(
         (('filename', 'event_labels'), ['a.wav', 'Dog,Cat'], 2)
     """
     name = Path(path).as_posix()
-    lines = _read_lines(Path(path), name)
+    lines = read_lines(path)
     header = lines[0] if lines else ""
     if not header.strip():
         raise ValueError(f"{name}:1: the first line must name the columns, but it is empty")
@@ -104,6 +107,9 @@ def read_table(
         # As tuples are made, without the function of Row, which takes four times as long.
         records = map(partial(tuple.__new__, Row), zip([line.split("\t") for line in lines], count(1), lines))
     columns = tuple(cell.strip() for cell in next(records).cells)
+    if fits_rows:
+        columns = columns[: max((i + 1 for i, column in enumerate(columns) if column), default=0)]
+        records = (_fitted(row, len(columns)) for row in records)
     _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[row for row in records if any(row.cells)])
     for row in table.rows:
@@ -153,52 +159,6 @@ def _nearest(column: str, unknown: Sequence[str], *, cutoff: float) -> str | Non
     return folded[near[0]] if near else None
 
 
-def _read_lines(path: Path, name: str) -> list[str]:
-    """The lines of a UTF-8 file, without their ends."""
-    _refuse_other_formats(path, name)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        hints = {
-            FileNotFoundError: " - is the path relative to another folder?",
-            IsADirectoryError: " - name the table inside it",
-            PermissionError: " - are you allowed to read it?",
-        }
-        raise ValueError(f"{name}: cannot be read ({error.strerror}){hints.get(type(error), '')}") from None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{name}: the file is UTF-16, not UTF-8 - in the spreadsheet choose 'CSV UTF-8' when saving")
-    if b"\0" in data:
-        raise ValueError(
-            f"{name}: is no table of labels: it holds a zero byte, as text never does"
-            " - is it a recording, a model or a spreadsheet's own format? save a table as CSV UTF-8"
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        lines_before = data[: error.start].split(b"\n")
-        rest = data[error.start :].split(b"\n", 1)[0]
-        line = (lines_before[-1] + rest).decode("utf-8", errors="backslashreplace").rstrip()
-        raise ValueError(
-            f"{name}:{len(lines_before)}: byte 0x{data[error.start]:02x} is not UTF-8"
-            f" - saved as Windows-1252 or Latin-1? save it as UTF-8\n    {line}"
-        ) from None
-    # str.splitlines() also cuts at form feeds and other characters that editors do not count as line ends.
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def _refuse_other_formats(path: Path, name: str) -> None:
-    """Raise ValueError for a file whose ending says that it is something else."""
-    suffix = path.suffix.casefold()
-    if path.is_dir():
-        return  # a folder may be called anything
-    if suffix in AUDIO_SUFFIXES:
-        raise ValueError(f"{name}: is no table of labels but a recording - name the table that lists it")
-    if suffix in _MODEL_SUFFIXES:
-        raise ValueError(f"{name}: is no table of labels but a model - are two arguments swapped?")
-    if suffix in _SPREADSHEET_SUFFIXES:
-        raise ValueError(f"{name}: is no table of labels but a spreadsheet - save the sheet as CSV UTF-8")
-
-
 def _is_plain(lines: list[str]) -> bool:
     """Whether the cells are just what stands between the tabs: without quotes, and without blanks around them."""
     text = "\n".join(["", *lines, ""])
@@ -237,6 +197,14 @@ def _csv_records(lines: list[str], name: str) -> Iterator[Row]:
                 f' list is written """Air horn, truck horn"",Car"\n    {lines[start]}'
             ) from None
         yield Row([cell.strip() for cell in cells], start + 1, lines[start])
+
+
+def _fitted(row: Row, n_columns: int) -> Row:
+    """The row with as many cells as there are columns, where only empty ones are missing or too many."""
+    if len(row.cells) == n_columns or any(row.cells[n_columns:]):
+        return row
+    missing = [""] * (n_columns - len(row.cells))
+    return row._replace(cells=[*row.cells[:n_columns], *missing])
 
 
 def _unquote(cell: str) -> str:
