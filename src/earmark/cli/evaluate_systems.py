@@ -50,6 +50,8 @@ class Options:
     median_seconds: float | None
     zero_length: str | None
     compatible: str | None
+    audio: Path | None
+    class_column: str | None
 
 
 def both_sides(options: Options, system: Paths, baseline: Paths, predicted_tags: Path | None) -> tuple[Side, Side]:
@@ -57,8 +59,8 @@ def both_sides(options: Options, system: Paths, baseline: Paths, predicted_tags:
     from earmark.labels.strong import read_durations, read_strong, read_tags
     from earmark.metrics.evaluation import all_labels, evaluate
 
-    reference = read_strong(options.reference)
-    lists = [[read_strong(path) for path in side.lists] for side in (system, baseline)]
+    reference = read_strong(options.reference, audio=options.audio, class_column=options.class_column)
+    lists = [[read_strong(path, audio=options.audio) for path in side.lists] for side in (system, baseline)]
     true_tags = None if options.reference_tags is None else read_tags(options.reference_tags)
     found_tags = None if predicted_tags is None else read_tags(predicted_tags)
     durations = None if options.durations is None else read_durations(options.durations)
