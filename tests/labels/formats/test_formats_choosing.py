@@ -84,9 +84,12 @@ def test_a_folder_of_files_in_folders_beside_their_recordings(tmp_path: Path) ->
     written(tmp_path / "site 3/b.flac.wav.Table.1.selections.txt", RAVEN)
     written(tmp_path / "c.jams", JAMS)
     written(tmp_path / "d.tsv", TABLE.replace("\na\t", "\nd.wav\t"))
+    written(tmp_path / "e.wav.tsv", "onset\toffset\tevent_label\n0.5\t1.25\tdog\n")  # named by its file alone
+    written(tmp_path / "f.wav.tsv", "onset\toffset\tevent_label\n")
     written(tmp_path / "d.wav.tags.tsv", "filename\tonset\toffset\tdog\n")
     written(tmp_path / ".hidden.txt", "?")
-    assert read_strong(tmp_path) == {"a": [DOG], "c": [DOG], "d.wav": [DOG], "site 3/b.flac.wav": [DOG]}
+    named = {name: [DOG] for name in ("a", "c", "d.wav", "e.wav", "site 3/b.flac.wav")}
+    assert read_strong(tmp_path) == {**named, "f.wav": []}
 
 
 def test_recordings_get_their_true_names(tmp_path: Path) -> None:
@@ -122,6 +125,11 @@ def test_a_table_may_list_recordings_that_are_not_there(tmp_path: Path) -> None:
         ("a.txt", "0.5\t1.25\tK\xe4fer\n".encode("latin-1"), "a.txt:1: byte 0xe4 is not UTF-8 - saved as Windows-1252"),
         ("a.TextGrid", 'File type = "ooTextFile"\n', "a.TextGrid: a Praat TextGrid is not read - write its intervals"),
         ("a.wav", "RIFF", "a.wav: is no table of labels but a recording"),
+        (
+            "a.tsv",
+            "onset\toffset\tdog\n0\t1\t0.5\n",
+            "a.tsv:1: the columns .* are those of frame scores, but events are",
+        ),
         ("a.tsv", "", "a.tsv:1: the first line must name the columns, but it is empty"),
         (
             "a.csv",

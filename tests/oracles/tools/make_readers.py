@@ -18,10 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import crowsetta
-import jams
-from label_studio_sdk.converter.converter import Converter
-from pyannote.database.util import load_rttm
+import crowsetta  # type: ignore[import-not-found]
+import jams  # type: ignore[import-not-found]
+from label_studio_sdk.converter.converter import Converter  # type: ignore[import-not-found]
+from pyannote.database.util import load_rttm  # type: ignore[import-not-found]
 
 EXAMPLES = Path(__file__).parents[2] / "data" / "labels"
 FROZEN = EXAMPLES / "readers.json"

@@ -69,8 +69,8 @@ def read_events_file(path: Path, *, name: str | None = None, class_column: str |
     elif line is not None and is_raven(line):
         events = read_raven(path, name=name, class_column=class_column)
     elif (kind := _kind(path, line)) == TABLE:
-        events = read_events_table(path, class_column=class_column)
-        in_full = set(events)
+        events = read_events_table(path, name=name, class_column=class_column)
+        in_full = set(events) - {name}  # that one may be only the name of the file
     elif class_column is not None:
         raise ValueError(
             f"{path.as_posix()}: class_column {class_column!r} names a column, but {kind} has none - leave it out"

@@ -11,11 +11,14 @@ from earmark.labels.table import Row, check_columns, read_table
 _EXAMPLE = "filename\tonset\toffset\tevent_label\na.wav\t0.5\t1.25\tDog\nb.wav\t\t\t"
 
 
-def read_events_table(path: Path | str, *, class_column: str | None = None) -> dict[str, list[Event]]:
+def read_events_table(
+    path: Path | str, *, name: str | None = None, class_column: str | None = None
+) -> dict[str, list[Event]]:
     r"""Read events from a table: per file, in the order of the rows.
 
     Args:
         path: the file.
+        name: the recording, where the table may do without the column filename; None: it may not.
         class_column: the column with the classes; None: event_label.
 
     Raises:
@@ -32,14 +35,20 @@ def read_events_table(path: Path | str, *, class_column: str | None = None) -> d
     label_column = "event_label" if class_column is None else class_column
     table = read_table(path, example=_EXAMPLE)
     required = ("filename", "onset", "offset", label_column)
-    check_columns(table, required=required, optional=("score",), example=_EXAMPLE)
-    events: dict[str, list[Event]] = {}
+    if table.columns[:2] == required[1:3] and label_column not in table.columns:
+        raise ValueError(
+            f"{table.path}:1: the columns {', '.join(table.columns)} are those of frame scores, but events are expected"
+            " here (filename, onset, offset, event_label) - are they meant for --scores?"
+        )
+    has_own_name = name is not None and "filename" not in table.columns
+    check_columns(table, required=required[1:] if has_own_name else required, optional=("score",), example=_EXAMPLE)
+    events: dict[str, list[Event]] = {} if name is None or not has_own_name else {name: []}
     without_events: dict[str, Row] = {}
-    cells = [table.column(name) for name in (*required, "score")]
+    cells = [table.column(column) for column in (*required, "score")]
     looks_odd = any("_" in "".join(column) for column in cells[1:3])  # float() takes "1_000", which is no time
-    for row, name, onset, offset, label, score in zip(table.rows, *cells, strict=True):
+    for row, file, onset, offset, label, score in zip(table.rows, *cells, strict=True):
         try:
-            filename = clean_filename(name)
+            filename = clean_filename(name if name is not None and has_own_name else file)
             if looks_odd or not onset or not offset:
                 event = _event(onset, offset, label, score)
             else:
