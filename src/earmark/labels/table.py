@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,15 @@ from typing import NamedTuple
 
 from earmark.audio.finding import AUDIO_SUFFIXES
 from earmark.labels.text import read_lines
+
+# What other programs call the columns, and how they say that times are not in seconds.
+_OTHER_NAMES = {
+    "filename": ("audio", "recording", "uri", "clip"),
+    "onset": ("start", "begin", "start_time", "begin_time", "start (s)"),
+    "offset": ("end", "stop", "end_time", "stop_time", "end (s)"),
+    "event_label": ("label", "class", "species", "annotation", "tag"),
+}
+_OTHER_UNIT = re.compile(r"(\b|_)(ms|msec|milliseconds|samples?|frames?)(\b|_|$)", re.IGNORECASE)
 
 
 class Row(NamedTuple):
@@ -99,7 +109,8 @@ def read_table(
         raise ValueError(f"{name}:1: the first line must name the columns, but it is empty")
     if "\t" not in header and "," not in header and ";" in header:
         raise ValueError(
-            f"{name}:1: columns must be separated by tabs or commas, got semicolons - save it as TSV\n    {header}"
+            f"{name}:1: columns must be separated by tabs or commas, got semicolons - save it as TSV; a spreadsheet"
+            f" that writes semicolons may also write 0,5 for 0.5, which must be 0.5 here\n    {header}"
         )
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
@@ -135,6 +146,8 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
         if column not in table.columns:
             near = _nearest(column, unknown, cutoff=0.6)
             guess = "is the first line a header?" if near is None else f"is {near!r} meant to be {column!r}?"
+            if near is not None and _OTHER_UNIT.search(near):
+                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}"
             raise ValueError(
                 f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
                 f" Expected, for instance:\n    {shown}"
@@ -156,6 +169,7 @@ def _nearest(column: str, unknown: Sequence[str], *, cutoff: float) -> str | Non
     """The unknown column that is most likely `column` misspelt, in whatever case."""
     folded = {name.casefold(): name for name in unknown}
     near = difflib.get_close_matches(column, folded, n=1, cutoff=cutoff)
+    near = near if near else [name for name in _OTHER_NAMES.get(column, ()) if name in folded]
     return folded[near[0]] if near else None
 
 
@@ -233,6 +247,8 @@ def _check_header(columns: tuple[str, ...], name: str, header: str, example: str
 def _wrong_field_count(row: Row, columns: tuple[str, ...], *, is_tsv: bool) -> str:
     """What is wrong with a row that has too few or too many fields."""
     said = f"{len(columns)} field{'s' * (len(columns) > 1)} expected ({', '.join(columns)}), got {len(row.cells)}"
+    if len(row.cells) > len(columns) and not is_tsv and re.search(r"(^|,)\d+,\d+,\d+,\d+(,|$)", row.line):
+        return f"{said} - decimal commas, as a European export has them? write 0.5 for 0,5"
     if len(row.cells) > len(columns) and not is_tsv:
         return f'{said} - a comma inside a cell? quote the cell: "Dog,Cat"'
     if len(row.cells) < len(columns) and is_tsv:

@@ -109,6 +109,11 @@ def test_broken_rows(tmp_path: Path, rows: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("header", "more", "message"),
     [
+        (
+            HEADER.replace("Begin Time (s)", "Begin Time"),
+            (),
+            r"1: no column .Begin Time \(s\).* is 'Begin Time' meant\?",
+        ),
         (HEADER, (), "selections.txt:1: no column says what was heard .* add an annotation column"),
         (f"{HEADER}\tCall\tAge", ("song", "adult"), "selections.txt:1: which column .* 'Call' or 'Age'.*class_column"),
         (f"{HEADER}\tSpecies\tTags", ("dog", "loud"), "selections.txt:1: which column .* 'Species' or 'Tags'"),

@@ -60,7 +60,7 @@ def _event(line: str) -> Event:
             pass
     if len(cells) == 1:
         why = "a line holds begin, end and label with tabs between them, got no tab"
-        raise ValueError(f"{why} - did an editor turn the tabs into spaces?")
+        raise ValueError(f"{why} - did an editor turn the tabs into spaces, or a spreadsheet into commas?")
     if len(cells) == 2:
         span(*(cell.strip() for cell in cells))
         raise ValueError("the label has no name - name it in Audacity, or delete it there")

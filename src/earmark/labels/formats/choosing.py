@@ -5,6 +5,7 @@ One more format is one more file beside this one, its case here, and its ending 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ TABLE = "a table"
 
 # What counts as a label file in a folder.
 LABEL_SUFFIXES = frozenset({".tsv", ".csv", ".txt", ".jams", ".json", ".rttm"})
+
+# Columns of the tables that Label Studio exports, in which regions are JSON inside cells.
+_LABEL_STUDIO_CSV = {"annotator", "id", "audio"}
 
 _HEAD_BYTES = 65536
 
@@ -104,8 +108,9 @@ def _kind(path: Path, line: str | None) -> str:
     if line is None:
         return audacity.KIND if suffix == ".txt" else TABLE
     if suffix == ".json" or line.lstrip().startswith(("{", "[")):
-        # JAMS is the one of the two that says what file it is about.
-        return jams.KIND if '"file_metadata"' in "\n".join(read_lines(path)) else label_studio.KIND
+        # JAMS is the one of the two that says what file it is about, and has namespaces.
+        text = "\n".join(read_lines(path))
+        return jams.KIND if '"file_metadata"' in text or '"namespace"' in text else label_studio.KIND
     return _kind_of_lines(path, line)
 
 
@@ -116,9 +121,11 @@ def _kind_of_lines(path: Path, line: str) -> str:
         return audacity.KIND
     if words[0] in rttm.TYPES or words[0].startswith(";;"):
         return rttm.KIND
+    if _LABEL_STUDIO_CSV <= {cell.strip(' "') for cell in line.split(",")}:
+        raise ValueError(f"{path.as_posix()}:1: a CSV of Label Studio is not read - export JSON or JSON-MIN there")
     if path.suffix.casefold() != ".txt":
         return TABLE
-    if len(words) > 1 and _is_number(words[0]) and _is_number(words[1]):
+    if any(len(part) > 1 and _is_number(part[0]) and _is_number(part[1]) for part in (words, re.split("[,;]", line))):
         return audacity.KIND  # without its tabs, as its reader says
     if any(separator in line for separator in "\t,;"):
         return TABLE

@@ -58,7 +58,7 @@ def read_label_studio(path: Path | str) -> dict[str, list[Event]]:
             if not annotations:
                 continue
             if recording in events:
-                raise ValueError(f"{where}: {recording} comes twice - was it imported twice? keep one of the tasks")
+                raise ValueError(f"{where}: {recording} comes twice - imported twice, or of that name in two folders?")
             events[recording] = united(annotations)
     except ValueError as reason:
         raise ValueError(f"{place}: {reason} (read as {KIND})") from None
@@ -127,7 +127,8 @@ def _recording(task: dict[str, Any], where: str) -> str:
     audio = [name for name in names if PurePosixPath(name).suffix.casefold() in AUDIO_SUFFIXES]
     if len(set(audio)) != 1:
         listed = ", ".join(sorted(set(audio))) if audio else f"none among {', '.join(data)}"
-        raise ValueError(f"{where}: one recording per task expected, got {listed} - is it a project of audio?")
+        hint = "is it a project of audio?" if "data" in task else "is it really of Label Studio, or JAMS?"
+        raise ValueError(f"{where}: one recording per task expected, got {listed} - {hint}")
     return clean_filename(audio[0])
 
 

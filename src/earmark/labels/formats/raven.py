@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from pathlib import Path
 
@@ -106,10 +107,12 @@ def _with_known_names(table: Table) -> Table:
     for column in (BEGIN, END):
         if column not in columns:
             others = [name for name in columns if re.search(r"\(ms\)|sample|clock", name, re.IGNORECASE)]
+            unknown = [name for name in columns if name not in (BEGIN, END, *others)]
+            near = difflib.get_close_matches(column, unknown, n=1, cutoff=0.8)
             wrong = f"{others[0]!r} does not count seconds; " if others else ""
+            hint = f"is {near[0]!r} meant?" if near else f"{wrong}show it in Raven and save the table again"
             raise ValueError(
-                f"{table.path}:1: no column {column!r} (the columns are: {', '.join(columns)})"
-                f" - {wrong}show it in Raven and save the table again (read as {KIND})"
+                f"{table.path}:1: no column {column!r} (the columns are: {', '.join(columns)}) - {hint} (read as {KIND})"
             )
     return table
 
