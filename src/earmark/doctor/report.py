@@ -1,0 +1,231 @@
+"""An examination as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from earmark.config import Config
+from earmark.doctor.classes import clips_per_class
+from earmark.doctor.data_set import DataSet
+from earmark.doctor.event_findings import ClassTimes, class_times
+from earmark.doctor.examination import Examination
+from earmark.doctor.findings import ERROR, KINDS, NOTE, SEVERITIES, WARNING, Finding
+from earmark.labels.weak import classes_of
+
+_SHOWN = 5  # of the findings of one kind; and --json has them all
+_SHOWN_CLASSES = 60
+
+
+def as_text(examination: Examination, *, next_options: str) -> str:
+    """Return the page: what there is, what is wrong with it, what to do.
+
+    Args:
+        examination: what was found.
+        next_options: of the next command, ``weak.tsv --audio audio`` for instance.
+    """
+    parts = [_overview(examination.data), _class_table(examination.data), *_kinds(examination.findings)]
+    return "\n\n".join([part for part in parts if part] + [_last_words(examination, next_options)]) + "\n"
+
+
+def as_json(examination: Examination) -> dict[str, Any]:
+    """Return everything, for `json.dumps`."""
+    data, counts = examination.data, Counter(finding.severity for finding in examination.findings)
+    heard = list(data.heard.values())
+    return {
+        "healthy": examination.is_healthy,
+        "errors": counts[ERROR],
+        "warnings": counts[WARNING],
+        "notes": counts[NOTE],
+        "findings": [
+            {
+                "code": finding.code,
+                "severity": finding.severity,
+                "where": finding.where,
+                "file": finding.file,
+                "found": finding.found,
+                "advice": finding.advice,
+            }
+            for finding in examination.findings
+        ],
+        "clips": len(data.clips),
+        "recordings": len(heard),
+        "seconds": sum(sound.seconds for sound in heard),
+        "sample_rates": _counted(sound.sample_rate for sound in heard),
+        "channels": _counted(sound.n_channels for sound in heard),
+        "splits": {} if data.splits is None else _counted(data.splits),
+        "groups": None if data.groups is None else len(set(data.groups)),
+        "classes": _classes_json(data),
+    }
+
+
+def _classes_json(data: DataSet) -> dict[str, dict[str, Any]]:
+    """Per class: clips, clips per split, and what its events are like."""
+    counts, per_split, times = clips_per_class(data.clips), _per_split(data), class_times(data)
+    classes: dict[str, dict[str, Any]] = {}
+    for label in sorted({*counts, *times}):
+        entry: dict[str, Any] = {"clips": counts[label]}
+        if per_split:
+            entry["clips_per_split"] = {split: of_split[label] for split, of_split in per_split.items()}
+        if label in times:
+            found = times[label]
+            entry |= {
+                "events": found.n_events,
+                "median_seconds": found.median,
+                "p5_seconds": found.low,
+                "p95_seconds": found.high,
+                "coverage": found.coverage,
+            }
+        classes[label] = entry
+    return classes
+
+
+def _overview(data: DataSet) -> str:
+    """What there is, in a few lines."""
+    heard = list(data.heard.values())
+    lines = [f"labels        {data.labels}: {len(data.clips):,} clips, {len(classes_of(data.clips)):,} classes"]
+    n_empty = sum(not clip.labels for clip in data.clips)
+    if n_empty:
+        lines[0] += f", {n_empty:,} clips with none of them"
+    if data.events is not None:
+        n_events = sum(map(len, data.events.values()))
+        lines.append(f"events        {data.strong}: {n_events:,} in {len(data.events):,} recordings")
+    if not heard:
+        return "\n".join([*lines, f"audio         {data.audio.as_posix()}: nothing in it could be heard"])
+    seconds = np.array([sound.seconds for sound in heard])
+    lines.append(f"audio         {data.audio.as_posix()}: {len(heard):,} recordings, {_hours(float(seconds.sum()))}")
+    low, median, high = np.quantile(seconds, (0.05, 0.5, 0.95))
+    same = f"{median:.2f} s each" if seconds.max() - seconds.min() < 0.01 else ""
+    lines.append(f"length        {same if same else f'{median:.2f} s, 90 % from {low:.2f} to {high:.2f} s'}")
+    rates = _listed(_counted(sound.sample_rate for sound in heard), "Hz")
+    channels = _listed(_counted(sound.n_channels for sound in heard), "channels").replace("1 channels", "mono")
+    lines.append(f"sound         {rates}; {channels}")
+    if data.splits is not None:
+        lines.append(f"splits        {_listed(_counted(data.splits), '')}")
+    if data.groups is not None:
+        lines.append(
+            f"groups        {len(set(data.groups)):,}, the largest of {max(Counter(data.groups).values()):,} clips"
+        )
+    return "\n".join(lines)
+
+
+def _class_table(data: DataSet) -> str:
+    """Clips per class and split, and the lengths of the events; columns as wide as they have to be."""
+    counts, per_split, times = clips_per_class(data.clips), _per_split(data), class_times(data)
+    rows = [["class", "clips", *(split if split else "(none)" for split in per_split)]]
+    rows[0] += ["events", "median s", "5-95 % s", "coverage"] if times else []
+    labels = sorted({*counts, *times})
+    for label in labels[:_SHOWN_CLASSES]:
+        row = [label, f"{counts[label]:,}", *(f"{of_split[label]:,}" for of_split in per_split.values())]
+        rows.append(row + (_times_cells(times.get(label)) if times else []))
+    if len(labels) == 0:
+        return ""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
+    more = (
+        [f"and {len(labels) - _SHOWN_CLASSES} more classes: --json lists all"] if len(labels) > _SHOWN_CLASSES else []
+    )
+    return "\n".join([*lines, *more])
+
+
+def _times_cells(found: ClassTimes | None) -> list[str]:
+    """The events of a class, as cells."""
+    if found is None:
+        return ["0", "-", "-", "-"]
+    lengths = f"{found.low:.2f}-{found.high:.2f}"
+    return [f"{found.n_events:,}", f"{found.median:.2f}", lengths, f"{100 * found.coverage:.1f} %"]
+
+
+def _kinds(findings: Sequence[Finding]) -> list[str]:
+    """One block per kind of finding, in the order the findings have."""
+    blocks: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        blocks.setdefault((finding.severity, finding.code), []).append(finding)
+    texts = []
+    for (severity, code), found in blocks.items():
+        number = f" ({len(found):,})" if len(found) > 1 else ""
+        lines = [f"{severity}  {code}{number}"]
+        # The one that is too many takes no more room than the line that says so.
+        shown = found if len(found) <= _SHOWN + 1 else found[:_SHOWN]
+        for finding in shown:
+            name = f"{finding.file}: " if finding.file else ""
+            lines.append(f"  {finding.where}: {name}{finding.found.splitlines()[0]}")
+        if len(shown) < len(found):
+            lines.append(f"  and {len(found) - len(shown):,} more: --json lists all")
+        texts.append("\n".join([*lines, f"  -> {KINDS[code].advice}"]))
+    return texts
+
+
+def _last_words(examination: Examination, next_options: str) -> str:
+    """How it stands, and what to do next."""
+    counts = Counter(finding.severity for finding in examination.findings)
+    total = ", ".join(f"{counts[severity]:,} {severity}{'s' * (counts[severity] != 1)}" for severity in SEVERITIES)
+    if not examination.is_healthy:
+        return f"{total}. What each means: docs/doctor.md"
+    data, config = examination.data, Config()
+    kept = f"keep {100 * config.training.holdout_fraction:g} % of them for its figures"
+    if data.groups is not None:
+        kept += ", never cutting a group"
+    verdict = "nothing is wrong with these data" + (f" ({total})" if examination.findings else "")
+    lines = [
+        f"{verdict}.",
+        f"training will hear them as mono at {config.features.sample_rate} Hz, learn"
+        f" {len(classes_of(data.clips)):,} classes from {len(data.clips):,} clips, and {kept}.",
+    ]
+    columns = sorted(data.clips[0].columns) if data.splits is None and data.groups is None else []
+    if columns:
+        lines.append(
+            f"there are also the columns {', '.join(columns)}: if one says what belongs together (patient, site,"
+            " recorder) or what is for testing, name it with --group or --split, here and in training."
+        )
+    return "\n".join([*lines, f"next: earmark train {next_options} --out run"])
+
+
+def _per_split(data: DataSet) -> dict[str, Counter[str]]:
+    """Clips per class in each split; empty without splits."""
+    if data.splits is None:
+        return {}
+    clips = list(zip(data.clips, data.splits, strict=True))
+    return {
+        split: clips_per_class(tuple(clip for clip, side in clips if side == split))
+        for split in sorted(set(data.splits))
+    }
+
+
+def _counted(values: Any) -> dict[str, int]:
+    """How often each value comes, most frequent first."""
+    return {str(value): n for value, n in Counter(values).most_common()}
+
+
+def _listed(counts: Mapping[str, int], unit: str) -> str:
+    """``16000 Hz: 490, 8000 Hz: 10``; a single one without its number."""
+    if len(counts) == 1:
+        return f"{next(iter(counts))} {unit}".strip()
+    return ", ".join(f"{value} {unit}".strip() + f": {n:,}" for value, n in counts.items())
+
+
+def _hours(seconds: float) -> str:
+    """A length as a person says it."""
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.2f} h"
+
+
+def next_options(labels: str, audio: str, group: str | None, split: str | None) -> str:
+    """Return the options of the training command for these data.
+
+    Example:
+        >>> next_options("my tags.tsv", "audio", "patient", None)
+        "'my tags.tsv' --audio audio --group patient"
+    """
+    words = [shlex.quote(labels), "--audio", shlex.quote(audio)]
+    for option, value in (("--group", group), ("--split", split)):
+        words += [] if value is None else [option, shlex.quote(value)]
+    return " ".join(words)
