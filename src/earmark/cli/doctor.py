@@ -51,8 +51,8 @@ def command(
     if as_json:
         click.echo(json.dumps(report.as_json(examination), indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        options = report.next_options(labels.as_posix(), folder.as_posix(), group, split)
-        click.echo(report.as_text(examination, next_options=options), nl=False)
+        train = report.training_command(examination.data, group=group, split=split)
+        click.echo(report.as_text(examination, next_command=train), nl=False)
     if not examination.is_healthy:
         raise SystemExit(1)
 

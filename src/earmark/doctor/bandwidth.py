@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 # Half the usual sample rates: telephones, voice recorders, narrow and wide band codecs.
 _EDGES_HERTZ = (4000.0, 5512.5, 6000.0, 8000.0, 11025.0, 12000.0, 16000.0)
 
-_WINDOW_SAMPLES, _MOST_WINDOWS = 4096, 16
+_WINDOW_SAMPLES, _MOST_WINDOWS = 4096, 8
 
 # 30 dB from below the edge to above it, within a quarter of an octave: no room and no microphone does that.
 _DROP = 1e-3
@@ -18,7 +18,7 @@ def band_edge_hertz(samples: NDArray[np.float32], sample_rate: int) -> float:
     """Return the frequency above which there is nothing, if it is one of half the usual rates; otherwise 0.
 
     Medians over frequency are compared, so that a tone below the edge does not look like one. Sounds of less than
-    16 windows of 4096 samples are judged by what there is, those shorter than one window not at all.
+    8 windows of 4096 samples are judged by what there is, those shorter than one window not at all.
 
     Args:
         samples: (samples,).
@@ -38,7 +38,8 @@ def band_edge_hertz(samples: NDArray[np.float32], sample_rate: int) -> float:
         return 0.0
     # Spread evenly over the block.
     starts = np.linspace(0, len(samples) - _WINDOW_SAMPLES, min(n_windows, _MOST_WINDOWS)).astype(int)
-    windows = np.stack([samples[start : start + _WINDOW_SAMPLES] for start in starts]) * np.hanning(_WINDOW_SAMPLES)
+    taper = np.hanning(_WINDOW_SAMPLES).astype(np.float32)
+    windows = np.stack([samples[start : start + _WINDOW_SAMPLES] for start in starts]) * taper
     power = (np.abs(np.fft.rfft(windows)) ** 2).mean(axis=0)  # (bins,)
     hertz_per_bin = sample_rate / _WINDOW_SAMPLES
     for edge in _EDGES_HERTZ:

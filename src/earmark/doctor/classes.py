@@ -16,6 +16,7 @@ from earmark.labels.weak import WeakClip, classes_of, classes_to_learn
 # One of them may be held out; nothing can be learned from the other, and nothing said about it.
 _FEW_CLIPS, _RATHER_FEW_CLIPS = 2, 9
 _IMBALANCE = 50
+_FEWEST_CLIPS = 20  # from which on nearly as many labels as clips are none
 _DECIMAL = re.compile(r"[-+]?\d+[.]\d+")
 
 
@@ -25,6 +26,8 @@ def class_findings(data: DataSet) -> list[Finding]:
         classes_to_learn(data.clips, data.labels)
     except ValueError as error:
         return [Finding("no-labels", data.labels, "", str(error).removeprefix(f"{data.labels}: "))]
+    if _is_a_label_per_clip(data):
+        return [_label_per_clip(data)]  # whatever else could be said of these classes follows from it
     return [*_wrong_column(data), *_similar(data), *_counts(data), *_per_split(data), *_contradicting(data)]
 
 
@@ -43,8 +46,22 @@ def _first(data: DataSet, label: str) -> WeakClip:
     return next(clip for clip in data.clips if label in clip.labels)
 
 
+def _is_a_label_per_clip(data: DataSet) -> bool:
+    """Whether there are nearly as many labels as clips, as a column of numbers or names of clips would give."""
+    return len(data.clips) >= _FEWEST_CLIPS and len(classes_of(data.clips)) > len(data.clips) / 2
+
+
+def _label_per_clip(data: DataSet) -> Finding:
+    """What to say then."""
+    columns = ", ".join(repr(column) for column in data.clips[0].columns)
+    hint = f"do the classes stand in one of {columns}?" if columns else "is it the right file?"
+    labels = [repr(label) for label in classes_of(data.clips)]
+    found = f"{len(labels):,} different labels for {len(data.clips):,} clips, {some(labels)} - {hint}"
+    return Finding("labels-in-wrong-column", data.labels, "", found)
+
+
 def _wrong_column(data: DataSet) -> list[Finding]:
-    """Labels that are something else: file names, times, a number per clip, the cell of another column."""
+    """Labels that are something else: file names, times, the cell of another column."""
     counts = clips_per_class(data.clips)
     findings = []
     for clip in data.clips:
@@ -53,11 +70,6 @@ def _wrong_column(data: DataSet) -> list[Finding]:
                 findings.append(_in_wrong_column(clip, f"the label {label!r} is the name of a recording"))
             elif _DECIMAL.fullmatch(label):
                 findings.append(_in_wrong_column(clip, f"the label {label!r} is a number, a time perhaps"))
-    if len(data.clips) >= 20 and len(counts) > len(data.clips) / 2:
-        others = ", ".join(repr(column) for column in data.clips[0].columns)
-        hint = f" - do the classes stand in one of {others}?" if others else " - is it the right file?"
-        found = f"{len(counts):,} different labels for {len(data.clips):,} clips{hint}"
-        findings.append(Finding("labels-in-wrong-column", data.labels, "", found))
     return findings + _swapped_cells(data, counts)
 
 

@@ -125,11 +125,12 @@ class _Meter:
 
     def add(self, samples: NDArray[np.float32]) -> None:
         """Count the next block, (samples,)."""
-        # A value in the middle between two of 16 bits may be rounded either way, but the same in every copy.
-        self._hash.update(np.rint(samples * np.float32(32768)).astype(np.int32))
         magnitude = np.abs(samples)
         peaks = np.maximum.reduceat(magnitude, np.arange(0, len(samples), self._frame))  # (frames,)
         peak = float(peaks.max())
+        # Rounded, so that all formats that hold the same 16 bits, or more of them, give the same.
+        rounded = np.rint(samples * np.float32(32768))
+        self._hash.update((np.clip(rounded, -32768, 32767) if peak >= _FULL_SCALE else rounded).astype(np.int16))
         self._silence.add(peaks < SILENT_PEAK)
         if peak >= _FULL_SCALE:
             self._n_clipped += _in_runs(magnitude >= _FULL_SCALE)

@@ -14,22 +14,27 @@ from earmark.doctor.classes import clips_per_class
 from earmark.doctor.data_set import DataSet
 from earmark.doctor.event_findings import ClassTimes, class_times
 from earmark.doctor.examination import Examination
-from earmark.doctor.findings import ERROR, KINDS, NOTE, SEVERITIES, WARNING, Finding
+from earmark.doctor.findings import ERROR, KINDS, NOTE, SEVERITIES, WARNING, Finding, some
 from earmark.labels.weak import classes_of
 
 _SHOWN = 5  # of the findings of one kind; and --json has them all
 _SHOWN_CLASSES = 60
+_ENOUGH_TO_COMPARE, _FAR_MORE_OFTEN = 10, 2.0
 
 
-def as_text(examination: Examination, *, next_options: str) -> str:
+def as_text(examination: Examination, *, next_command: str) -> str:
     """Return the page: what there is, what is wrong with it, what to do.
 
     Args:
         examination: what was found.
-        next_options: of the next command, ``weak.tsv --audio audio`` for instance.
+        next_command: what to type when the data are well.
     """
-    parts = [_overview(examination.data), _class_table(examination.data), *_kinds(examination.findings)]
-    return "\n\n".join([part for part in parts if part] + [_last_words(examination, next_options)]) + "\n"
+    parts = [
+        _overview(examination.data),
+        _class_table(examination.data),
+        *_kinds(examination.data, examination.findings),
+    ]
+    return "\n\n".join([part for part in parts if part] + [_last_words(examination, next_command)]) + "\n"
 
 
 def as_json(examination: Examination) -> dict[str, Any]:
@@ -143,7 +148,7 @@ def _times_cells(found: ClassTimes | None) -> list[str]:
     return [f"{found.n_events:,}", f"{found.median:.2f}", lengths, f"{100 * found.coverage:.1f} %"]
 
 
-def _kinds(findings: Sequence[Finding]) -> list[str]:
+def _kinds(data: DataSet, findings: Sequence[Finding]) -> list[str]:
     """One block per kind of finding, in the order the findings have."""
     blocks: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -155,27 +160,47 @@ def _kinds(findings: Sequence[Finding]) -> list[str]:
         # The one that is too many takes no more room than the line that says so.
         shown = found if len(found) <= _SHOWN + 1 else found[:_SHOWN]
         for finding in shown:
-            name = f"{finding.file}: " if finding.file else ""
+            is_named = not finding.file or finding.where.endswith(finding.file)
+            name = "" if is_named else f"{finding.file}: "
             lines.append(f"  {finding.where}: {name}{finding.found.splitlines()[0]}")
         if len(shown) < len(found):
             lines.append(f"  and {len(found) - len(shown):,} more: --json lists all")
+        lines += _of_which_classes(data, found)
         texts.append("\n".join([*lines, f"  -> {KINDS[code].advice}"]))
     return texts
 
 
-def _last_words(examination: Examination, next_options: str) -> str:
+def _of_which_classes(data: DataSet, findings: Sequence[Finding]) -> list[str]:
+    """The classes most of whose clips have the same thing wrong: a network could learn it in place of the class."""
+    files = {finding.file for finding in findings}
+    if len(files) < _ENOUGH_TO_COMPARE or not findings[0].code.startswith("audio-"):
+        return []
+    having = clips_per_class(tuple(clip for clip in data.clips if clip.filename in files))
+    counts = clips_per_class(data.clips)
+    share_of_all = sum(having.values()) / max(1, sum(counts.values()))
+    shares = sorted(((n / counts[label], label) for label, n in having.items() if n >= 5), reverse=True)
+    often = [
+        f"{label} ({having[label]:,} of {counts[label]:,})"
+        for share, label in shares
+        if share > _FAR_MORE_OFTEN * share_of_all
+    ]
+    return [f"  most often in {some(often)}"] if often else []
+
+
+def _last_words(examination: Examination, train: str) -> str:
     """How it stands, and what to do next."""
     counts = Counter(finding.severity for finding in examination.findings)
     total = ", ".join(f"{counts[severity]:,} {severity}{'s' * (counts[severity] != 1)}" for severity in SEVERITIES)
-    if not examination.is_healthy:
-        return f"{total}. What each means: docs/doctor.md"
+    if counts[ERROR]:
+        return f"{total}."
+    if counts[WARNING]:
+        return f"{total}; none of them stops training.\nnext: {train}"
     data, config = examination.data, Config()
-    kept = f"keep {100 * config.training.holdout_fraction:g} % of them for its figures"
-    if data.groups is not None:
-        kept += ", never cutting a group"
-    verdict = "nothing is wrong with these data" + (f" ({total})" if examination.findings else "")
+    kept = f"keep about {100 * config.training.holdout_fraction:g} % of them for its figures"
+    if data.splits is not None:
+        kept = "keep those of one split for its figures"
     lines = [
-        f"{verdict}.",
+        f"nothing is wrong with these data{f' ({total})' if examination.findings else ''}.",
         f"training will hear them as mono at {config.features.sample_rate} Hz, learn"
         f" {len(classes_of(data.clips)):,} classes from {len(data.clips):,} clips, and {kept}.",
     ]
@@ -185,7 +210,7 @@ def _last_words(examination: Examination, next_options: str) -> str:
             f"there are also the columns {', '.join(columns)}: if one says what belongs together (patient, site,"
             " recorder) or what is for testing, name it with --group or --split, here and in training."
         )
-    return "\n".join([*lines, f"next: earmark train {next_options} --out run"])
+    return "\n".join([*lines, f"next: {train}"])
 
 
 def _per_split(data: DataSet) -> dict[str, Counter[str]]:
@@ -218,14 +243,17 @@ def _hours(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.2f} h"
 
 
-def next_options(labels: str, audio: str, group: str | None, split: str | None) -> str:
-    """Return the options of the training command for these data.
+def training_command(data: DataSet, *, group: str | None, split: str | None) -> str:
+    """Return what to type next.
 
-    Example:
-        >>> next_options("my tags.tsv", "audio", "patient", None)
-        "'my tags.tsv' --audio audio --group patient"
+    Args:
+        data: what was examined.
+        group: the column that says what belongs together, if one was named.
+        split: the column that says which split a clip is in, if one was named; the smallest one is held out.
     """
-    words = [shlex.quote(labels), "--audio", shlex.quote(audio)]
-    for option, value in (("--group", group), ("--split", split)):
-        words += [] if value is None else [option, shlex.quote(value)]
-    return " ".join(words)
+    words = ["earmark", "train", data.labels, "--audio", data.audio.as_posix()]
+    if group is not None and all(group in clip.columns for clip in data.clips):
+        words += ["--group", group]
+    if split is not None and data.splits is not None:
+        words += ["--split", split, "--held-out", Counter(data.splits).most_common()[-1][0]]
+    return " ".join(shlex.quote(word) for word in [*words, "--out", "run"])
