@@ -17,9 +17,9 @@ from earmark.doctor.listening import listen_to_all
 from earmark.doctor.naming import find_recordings
 from earmark.doctor.sound_findings import sound_findings
 from earmark.doctor.splits import split_findings
-from earmark.doctor.tables import PlacedEvent, read_mended, read_placed
+from earmark.doctor.tables import PlacedEvent, read_clips, read_mended, read_placed
 from earmark.doctor.times import time_findings
-from earmark.labels import read_groups, read_weak
+from earmark.labels import read_groups
 from earmark.labels.weak import WeakClip
 
 
@@ -70,7 +70,7 @@ def examine(
         [('error', 'label-without-audio'), ('warning', 'audio-silent'), ('warning', 'class-few-clips')]
     """
     name, folder = Path(labels).as_posix(), Path(audio)
-    clips, findings = read_mended(read_weak, Path(labels))
+    clips, findings = read_mended(partial(read_clips, name=name), Path(labels))
     splits = None if split is None else tuple(_column(clips, split, "--split"))
     groups = None if group is None else tuple(_groups(clips, group))
     events: dict[str, list[PlacedEvent]] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from earmark.events import Event
 from earmark.labels.cells import clean_filename
 from earmark.labels.strong import read_strong
 from earmark.labels.table import read_table
+from earmark.labels.weak import WeakClip, read_weak
 
 Content = TypeVar("Content")
 
@@ -72,6 +74,20 @@ def read_mended(read: Callable[[Path], Content], path: Path) -> tuple[Content, l
             except ValueError as error:
                 reason = error
     raise first
+
+
+def read_clips(path: Path, name: str) -> list[WeakClip]:
+    """Return weak labels as `read_weak` does, in their places the file called by another name.
+
+    Args:
+        path: the file or folder to read.
+        name: what it is called in the places.
+    """
+    told = f"{path.as_posix()}:"
+    return [
+        replace(clip, where=f"{name}:{clip.where.removeprefix(told)}") if clip.where.startswith(told) else clip
+        for clip in read_weak(path)
+    ]
 
 
 def read_placed(path: Path, name: str) -> dict[str, list[PlacedEvent]]:
