@@ -118,7 +118,7 @@ def test_sound_that_ends_below_half_its_rate(small: Made) -> None:
     spectrum[4000:] = 0
     for i in range(40):
         small.put(i, noise(i, seconds=1.0, rate=16000), rate=16000)
-    small.put(3, np.fft.irfft(spectrum), rate=16000)
+    small.put(3, np.fft.irfft(spectrum).astype(np.float32), rate=16000)
     assert codes(small) == ["audio-band-limited"]
 
 

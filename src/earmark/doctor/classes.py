@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from earmark.audio.finding import AUDIO_SUFFIXES
@@ -28,7 +29,14 @@ def class_findings(data: DataSet) -> list[Finding]:
         return [Finding("no-labels", data.labels, "", str(error).removeprefix(f"{data.labels}: "))]
     if _is_a_label_per_clip(data):
         return [_label_per_clip(data)]  # whatever else could be said of these classes follows from it
-    return [*_wrong_column(data), *_similar(data), *_counts(data), *_per_split(data), *_contradicting(data)]
+    similar = similar_classes(data.clips)
+    return [
+        *_wrong_column(data),
+        *_similar(data, similar),
+        *_counts(data, misspelt={rare for rare, _ in similar}),
+        *_per_split(data),
+        *_contradicting(data),
+    ]
 
 
 def clips_per_class(clips: tuple[WeakClip, ...]) -> Counter[str]:
@@ -97,7 +105,7 @@ def _in_wrong_column(clip: WeakClip, found: str) -> Finding:
     return Finding("labels-in-wrong-column", clip.where, clip.filename, found)
 
 
-def _similar(data: DataSet) -> list[Finding]:
+def _similar(data: DataSet, similar: Sequence[tuple[str, str]]) -> list[Finding]:
     """Classes that are probably one."""
     counts = clips_per_class(data.clips)
     return [
@@ -107,16 +115,15 @@ def _similar(data: DataSet) -> list[Finding]:
             clip.filename,
             f"the class {rare!r} ({_clips(counts[rare])}) looks like {meant!r} ({_clips(counts[meant])})",
         )
-        for rare, meant in similar_classes(data.clips)
+        for rare, meant in similar
         for clip in data.clips
         if rare in clip.labels
     ]
 
 
-def _counts(data: DataSet) -> list[Finding]:
+def _counts(data: DataSet, *, misspelt: set[str]) -> list[Finding]:
     """Classes with hardly a clip, with every clip, and with far more than another."""
     counts = clips_per_class(data.clips)
-    misspelt = {rare for rare, _ in similar_classes(data.clips)}
     findings = []
     for label in classes_of(data.clips):
         first = _first(data, label)

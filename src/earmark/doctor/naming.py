@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 
 from earmark.audio.finding import find_clips
@@ -42,7 +43,9 @@ def find_recordings(
     if places and len(missing) > (1 - _WRONG_FOLDER_SHARE) * len(places) and len(places) > 1:
         findings.append(_wrong_folder(folder, places, missing, on_disk, labels))
     else:
-        findings += _unnamed(folder, spelt, places, missing, labels)
+        used = {os.path.abspath(path) for path in found.values()}
+        unnamed = {name for name in spelt if os.path.abspath(folder / spelt[name]) not in used}
+        findings += _unnamed(folder, spelt, unnamed, missing, labels)
     return found, findings
 
 
@@ -108,12 +111,11 @@ def _wrong_folder(
 
 
 def _unnamed(
-    folder: Path, spelt: Mapping[str, str], places: Mapping[str, str], missing: Mapping[str, str], labels: str
+    folder: Path, spelt: Mapping[str, str], unnamed: AbstractSet[str], missing: Mapping[str, str], labels: str
 ) -> list[Finding]:
     """Recordings that no label file names."""
-    # What a wrong name means is told there.
-    meant = {_stem(name) for name in missing} | {name.casefold() for name in places}
-    unnamed = [name for name in spelt if name.casefold() not in meant and _stem(name) not in meant]
+    meant = {_stem(name) for name in missing}  # a name that is wrong in case or ending is told there
+    unnamed = {name for name in unnamed if _stem(name) not in meant}
     findings = [
         Finding("audio-without-labels", (folder / spelt[name]).as_posix(), name, "no label file names it")
         for name in sorted(unnamed)

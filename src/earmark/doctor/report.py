@@ -31,7 +31,7 @@ def as_text(examination: Examination, *, next_command: str) -> str:
     """
     parts = [
         _overview(examination.data),
-        _class_table(examination.data),
+        _class_table(examination),
         *_kinds(examination.data, examination.findings),
     ]
     return "\n\n".join([part for part in parts if part] + [_last_words(examination, next_command)]) + "\n"
@@ -64,13 +64,14 @@ def as_json(examination: Examination) -> dict[str, Any]:
         "channels": _counted(sound.n_channels for sound in heard),
         "splits": {} if data.splits is None else _counted(data.splits),
         "groups": None if data.groups is None else len(set(data.groups)),
-        "classes": _classes_json(data),
+        "classes": _classes_json(examination),
     }
 
 
-def _classes_json(data: DataSet) -> dict[str, dict[str, Any]]:
+def _classes_json(examination: Examination) -> dict[str, dict[str, Any]]:
     """Per class: clips, clips per split, and what its events are like."""
-    counts, per_split, times = clips_per_class(data.clips), _per_split(data), class_times(data)
+    data, times = examination.data, _times(examination)
+    counts, per_split = clips_per_class(data.clips), _per_split(data)
     classes: dict[str, dict[str, Any]] = {}
     for label in sorted({*counts, *times}):
         entry: dict[str, Any] = {"clips": counts[label]}
@@ -87,6 +88,13 @@ def _classes_json(data: DataSet) -> dict[str, dict[str, Any]]:
             }
         classes[label] = entry
     return classes
+
+
+def _times(examination: Examination) -> dict[str, ClassTimes]:
+    """How long the events of each class are; nothing when their times are in another unit."""
+    strong = examination.data.strong
+    is_unsure = any(f.code == "times-in-other-unit" and f.where.startswith(f"{strong}:") for f in examination.findings)
+    return {} if is_unsure else class_times(examination.data)
 
 
 def _overview(data: DataSet) -> str:
@@ -118,9 +126,10 @@ def _overview(data: DataSet) -> str:
     return "\n".join(lines)
 
 
-def _class_table(data: DataSet) -> str:
+def _class_table(examination: Examination) -> str:
     """Clips per class and split, and the lengths of the events; columns as wide as they have to be."""
-    counts, per_split, times = clips_per_class(data.clips), _per_split(data), class_times(data)
+    data, times = examination.data, _times(examination)
+    counts, per_split = clips_per_class(data.clips), _per_split(data)
     rows = [["class", "clips", *(split if split else "(none)" for split in per_split)]]
     rows[0] += ["events", "median s", "5-95 % s", "coverage"] if times else []
     labels = sorted({*counts, *times})
