@@ -64,6 +64,8 @@ def test_times_in_milliseconds_are_told_once(small: Made) -> None:
     assert finding.where == f"{small.strong.as_posix()}:2"
     assert "30 of 30 rows" in finding.found
     assert "in milliseconds?" in finding.found
+    examination = examine(small.weak, audio=small.audio, strong=small.strong)
+    assert "coverage" not in as_text(examination, next_command="")
 
 
 def test_times_in_samples_are_told_from_milliseconds(small: Made) -> None:
@@ -132,6 +134,19 @@ def test_a_folder_per_class(small: Made) -> None:
     (labels / "bark" / "004.wav").write_text("nothing")
     (finding,) = examine(labels, audio=labels).findings
     assert (finding.code, finding.where) == ("audio-unreadable", (labels / "bark" / "004.wav").as_posix())
+
+
+def test_files_may_be_named_by_any_path(small: Made) -> None:
+    small.rows[4]["filename"] = small.file(4).as_posix()
+    small.rows[8]["filename"] = f"../{small.audio.name}/008.wav"
+    assert codes(small) == []
+
+
+def test_a_name_that_is_no_text_still_makes_json(small: Made) -> None:
+    small.file(0).rename(Path(f"{small.audio}/bad\udcff.wav"))
+    examination = examine(small.weak, audio=small.audio)
+    assert [finding.code for finding in examination.findings] == ["label-without-audio", "filename-unusable"]
+    assert "is not UTF-8" in json.dumps(as_json(examination), ensure_ascii=False).encode("utf-8").decode()
 
 
 def test_groups_may_stand_in_a_table(small: Made) -> None:

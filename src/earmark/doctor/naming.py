@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from earmark.audio.finding import find_clips
 from earmark.audio.opening import open_source
 from earmark.doctor.findings import Finding, some
+from earmark.labels.cells import clean_filename
 
 # A wrong folder holds next to nothing of what is named; a wrong label file names next to nothing of what is there.
 _WRONG_FOLDER_SHARE, _FEW_NAMED_SHARE = 0.1, 0.1
@@ -116,10 +117,13 @@ def _unnamed(
     """Recordings that no label file names."""
     meant = {_stem(name) for name in missing}  # a name that is wrong in case or ending is told there
     unnamed = {name for name in unnamed if _stem(name) not in meant}
+    reasons = {name: reason for name in sorted(unnamed) if (reason := _why_no_table_holds(name))}
     findings = [
         Finding("audio-without-labels", (folder / spelt[name]).as_posix(), name, "no label file names it")
-        for name in sorted(unnamed)
+        for name in sorted(unnamed - reasons.keys())
     ]
+    # Without the name itself, which might not even be printed: the reason has it, made harmless.
+    findings += [Finding("filename-unusable", folder.as_posix(), "", reason) for reason in reasons.values()]
     n_there = len(spelt)
     if n_there - len(unnamed) < _FEW_NAMED_SHARE * n_there:
         share = 100 * (n_there - len(unnamed)) / n_there
@@ -133,6 +137,15 @@ def _unnamed(
             )
         )
     return findings
+
+
+def _why_no_table_holds(name: str) -> str:
+    """Why no row of a label file can name this file; empty when one can."""
+    try:
+        is_kept = clean_filename(name) == name
+    except ValueError as reason:
+        return str(reason)
+    return "" if is_kept else f"the filename {name!r} begins or ends with a space, or holds a backslash - rename it"
 
 
 def _stem(name: str) -> str:
