@@ -156,6 +156,23 @@ def test_groups_may_stand_in_a_table(small: Made) -> None:
     assert (finding.code, finding.file) == ("group-empty", "039.wav")
 
 
+def test_reviewed_stretches_say_where_events_are_complete(small: Made) -> None:
+    reviewed = small.folder / "reviewed.tsv"
+    for index in (0, 4, 8):
+        small.rows[index]["event_labels"] = "bark,chirp"  # and no event of a chirp
+    rows = ("000.wav\t\t\tchirp", "004.wav\t\t\tbark", "008.wav\t0\t0.1\t", "012.wav\t0.1\t0.9\t", "016.wav\t\t\tchrip")
+    reviewed.write_text("\n".join(["filename\tonset\toffset\tclasses", *rows]) + "\n")
+    small.write()
+    found = findings(small, reviewed=reviewed, split=None, group=None)
+    assert [(finding.code, finding.file, finding.where.rpartition("/")[2]) for finding in found] == [
+        ("reviewed-unknown-class", "016.wav", "reviewed.tsv:6"),
+        ("span-beyond-end", "012.wav", "reviewed.tsv:5"),
+        ("tag-without-event", "000.wav", "weak.tsv:2"),
+    ]
+    with pytest.raises(ValueError, match="--reviewed needs --strong"):
+        examine(small.weak, audio=small.audio, reviewed=reviewed)
+
+
 def test_overlaps_of_rounded_times_are_none(small: Made) -> None:
     small.add_event(0, 0.149, 0.19, "bark")
     assert codes(small, strong=small.strong) == []

@@ -309,9 +309,9 @@ PLANTED: tuple[Callable[[Made], Found], ...] = (
     integers_as_floats, too_long, too_short, around_another_zero, other_sample_rate, two_channels, same_file,
     same_sound_as_flac, same_sound_in_both_splits, same_sound_of_two_patients, no_recording, no_row, other_case,
     other_ending, other_unicode, folder_called_wav, link_to_nowhere, name_of_two_lines, broken_row, broken_event,
-    typing_error, name_as_label, swapped_cells, class_of_two_clips, class_of_one_patient, patient_in_both_splits, no_patient, spans,
-    late_events, empty_event, events_over_each_other, event_of_no_class, event_of_no_tag, tag_of_no_event,
-    event_of_no_recording,
+    typing_error, name_as_label, swapped_cells, class_of_two_clips, class_of_one_patient, patient_in_both_splits,
+    no_patient, spans, late_events, empty_event, events_over_each_other, event_of_no_class, event_of_no_tag,
+    tag_of_no_event, event_of_no_recording,
 )  # fmt: skip
 
 

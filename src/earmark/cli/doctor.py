@@ -16,6 +16,7 @@ import click
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option("--audio", type=click.Path(path_type=Path), help="Folder of the recordings. [default: LABELS' folder]")
 @click.option("--strong", type=click.Path(path_type=Path), help="Strong labels: events with onset and offset.")
+@click.option("--reviewed", type=click.Path(path_type=Path), help="Where they are complete. [default: everywhere]")
 @click.option("--group", help="Column that says what belongs together (patient, site, recorder), or a TSV of it.")
 @click.option("--split", help="Column that says which split a clip is in.")
 @click.option("--workers", type=int, help="Recordings read at the same time. [default: one per core]")
@@ -24,6 +25,7 @@ def command(
     labels: Path,
     audio: Path | None,
     strong: Path | None,
+    reviewed: Path | None,
     group: str | None,
     split: str | None,
     workers: int | None,
@@ -46,12 +48,21 @@ def command(
     n_workers = (os.cpu_count() or 1) if workers is None else int(number("--workers", workers, at_least=1))
     with _progress() as show:
         examination = examine(
-            labels, audio=folder, strong=strong, split=split, group=group, workers=n_workers, on_file=show
+            labels,
+            audio=folder,
+            strong=strong,
+            reviewed=reviewed,
+            split=split,
+            group=group,
+            workers=n_workers,
+            on_file=show,
         )
     if as_json:
         click.echo(json.dumps(report.as_json(examination), indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        train = report.training_command(examination.data, group=group, split=split)
+        train = report.training_command(
+            examination.data, group=group, split=split, reviewed=None if reviewed is None else reviewed.as_posix()
+        )
         click.echo(report.as_text(examination, next_command=train), nl=False)
     if not examination.is_healthy:
         raise SystemExit(1)

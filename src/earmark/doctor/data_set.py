@@ -8,6 +8,7 @@ from pathlib import Path
 
 from earmark.doctor.listening import Sound
 from earmark.doctor.tables import PlacedEvent
+from earmark.labels.reviewed import Reviewed
 from earmark.labels.weak import WeakClip
 
 
@@ -23,7 +24,7 @@ class DataSet:
         sounds: what each of them holds.
         events: strong labels per recording, with the row of each; None where there are none.
         strong: what their file is called; empty where there is none.
-        complete: recordings in which every event is marked, as far as the strong labels say.
+        reviewed: where, and for which classes, every event is marked; None for everywhere in the files of the events.
         splits: of each clip; None when no column says it.
         groups: of each clip, empty where it is not known; None when nothing says it.
     """
@@ -35,7 +36,7 @@ class DataSet:
     sounds: Mapping[str, Sound]
     events: Mapping[str, Sequence[PlacedEvent]] | None
     strong: str
-    complete: frozenset[str]
+    reviewed: tuple[Reviewed, ...] | None
     splits: tuple[str, ...] | None
     groups: tuple[str, ...] | None
 
@@ -46,12 +47,14 @@ class DataSet:
 
     @property
     def places(self) -> dict[str, str]:
-        """Where each recording stands: its first row in the label file, otherwise its first event."""
+        """Where each recording stands: its first row in the label file, otherwise its first event or stretch."""
         places: dict[str, str] = {}
         for clip in self.clips:
             places.setdefault(clip.filename, clip.where)
         for name, events in ({} if self.events is None else self.events).items():
             places.setdefault(name, events[0][1] if events else self.strong)
+        for row in () if self.reviewed is None else self.reviewed:
+            places.setdefault(row.filename, row.where)
         return places
 
     def sides_of(self, sides: Sequence[str] | None) -> dict[str, list[str]]:

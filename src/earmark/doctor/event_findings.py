@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,11 @@ from earmark.checks import did_you_mean
 from earmark.doctor.data_set import DataSet
 from earmark.doctor.findings import Finding
 from earmark.doctor.tables import PlacedEvent
+from earmark.events import Event
 from earmark.labels.weak import WeakClip, classes_of
+
+# Of people who write down from when to when they listened; training takes the same.
+_LISTENED_SECONDS = 0.05
 
 # Label files round to milliseconds: what touches does not overlap.
 _ROUNDING_SECONDS = 0.0015
@@ -37,7 +42,7 @@ def event_findings(data: DataSet) -> list[Finding]:
     findings = []
     for name, events in data.events.items():
         findings += _of_one_file(name, events)
-    return findings + _unknown_classes(data, classes) + _against_tags(data, classes)
+    return findings + _unknown_classes(data, classes) + _unknown_stretches(data, classes) + _against_tags(data, classes)
 
 
 def class_times(data: DataSet) -> dict[str, ClassTimes]:
@@ -119,6 +124,22 @@ def _unknown_classes(data: DataSet, classes: Sequence[str]) -> list[Finding]:
     ]
 
 
+def _unknown_stretches(data: DataSet, classes: Sequence[str]) -> list[Finding]:
+    """Classes that were reviewed and that nothing has."""
+    of_events = {event.label for events in ({} if data.events is None else data.events).values() for event, _ in events}
+    known = sorted({*classes, *of_events})
+    return [
+        Finding(
+            "reviewed-unknown-class",
+            row.where,
+            row.filename,
+            f"reviewed for {label!r}, which no clip and no event has{did_you_mean(label, known)}",
+        )
+        for row in (() if data.reviewed is None else data.reviewed)
+        for label in sorted((frozenset() if row.classes is None else row.classes).difference(known))
+    ]
+
+
 def _against_tags(data: DataSet, classes: Sequence[str]) -> list[Finding]:
     """Events without the tag, and tags without an event."""
     clips: dict[str, list[WeakClip]] = defaultdict(list)
@@ -128,36 +149,55 @@ def _against_tags(data: DataSet, classes: Sequence[str]) -> list[Finding]:
     for name, events in ({} if data.events is None else data.events).items():
         told = set()
         for event, where in events:
-            # Of several spans of a file, those that the event lies in.
-            around = [clip for clip in clips[name] if _covers(clip, event.onset, event.offset)]
+            # Of several spans of a file, those that most of the event lies in.
+            around = [clip for clip in clips[name] if 2 * _common_seconds(clip, event) > event.duration]
             lacks = [clip for clip in around if event.label not in clip.labels and _is_known(clip, event.label)]
             if lacks and event.label in classes and event.label not in told:
                 told.add(event.label)
                 found = f"an event of {event.label!r}, which its tags do not have ({lacks[0].where})"
                 findings.append(Finding("event-without-tag", where, name, found))
-        if name in data.complete:
-            findings += _tags_without_events(clips[name], events)
+        findings += _tags_without_events(data, clips[name], events)
     return findings
 
 
-def _tags_without_events(clips: Sequence[WeakClip], events: Sequence[PlacedEvent]) -> list[Finding]:
-    """Tags of one recording that none of its events shows."""
+def _tags_without_events(data: DataSet, clips: Sequence[WeakClip], events: Sequence[PlacedEvent]) -> list[Finding]:
+    """Tags of one recording that none of its events shows, although all of them are marked."""
     return [
         Finding("tag-without-event", clip.where, clip.filename, f"tagged with {label!r}, but has no event of it")
         for clip in clips
         for label in sorted(clip.labels)
-        if not any(event.label == label and _touches(clip, event.onset, event.offset) for event, _ in events)
+        if _is_complete(data, clip, label)
+        and not any(event.label == label and (_holds_all(clip) or _common_seconds(clip, event)) for event, _ in events)
     ]
 
 
-def _covers(clip: WeakClip, onset: float, offset: float) -> bool:
-    """Whether a clip holds all of an event."""
-    return clip.onset is None or clip.offset is None or (clip.onset <= onset and offset <= clip.offset)
+def _holds_all(clip: WeakClip) -> bool:
+    """Whether a clip is a whole file."""
+    return clip.onset is None or clip.offset is None
 
 
-def _touches(clip: WeakClip, onset: float, offset: float) -> bool:
-    """Whether a clip holds a part of an event."""
-    return clip.onset is None or clip.offset is None or (clip.onset <= offset and onset <= clip.offset)
+def _common_seconds(clip: WeakClip, event: Event) -> float:
+    """How much of an event lies in a clip."""
+    begin, end = (0.0, math.inf) if clip.onset is None or clip.offset is None else (clip.onset, clip.offset)
+    return max(0.0, min(end, event.offset) - max(begin, event.onset))
+
+
+def _is_complete(data: DataSet, clip: WeakClip, label: str) -> bool:
+    """Whether every event of a class in a clip is marked."""
+    if data.reviewed is None:
+        return True
+    if clip.filename not in data.heard:
+        return False
+    reached, end = (0.0, data.heard[clip.filename].seconds) if _holds_all(clip) else (clip.onset, clip.offset)
+    assert reached is not None
+    assert end is not None
+    rows = [
+        row for row in data.reviewed if row.filename == clip.filename and (row.classes is None or label in row.classes)
+    ]
+    for row in sorted(rows, key=lambda row: 0.0 if row.onset is None else row.onset):
+        if (0.0 if row.onset is None else row.onset) <= reached + _LISTENED_SECONDS:
+            reached = max(reached, math.inf if row.offset is None else row.offset)
+    return reached >= end - _LISTENED_SECONDS
 
 
 def _is_known(clip: WeakClip, label: str) -> bool:

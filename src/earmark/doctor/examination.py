@@ -17,9 +17,10 @@ from earmark.doctor.listening import listen_to_all
 from earmark.doctor.naming import find_recordings
 from earmark.doctor.sound_findings import sound_findings
 from earmark.doctor.splits import split_findings
-from earmark.doctor.tables import PlacedEvent, read_clips, read_mended, read_placed
+from earmark.doctor.tables import PlacedEvent, read_clips, read_mended, read_placed, read_stretches
 from earmark.doctor.times import time_findings
 from earmark.labels import read_groups
+from earmark.labels.reviewed import Reviewed
 from earmark.labels.weak import WeakClip
 
 
@@ -41,6 +42,7 @@ def examine(
     *,
     audio: Path | str,
     strong: Path | str | None = None,
+    reviewed: Path | str | None = None,
     split: str | None = None,
     group: str | None = None,
     workers: int = 1,
@@ -52,6 +54,7 @@ def examine(
         labels: weak labels, as `read_weak` takes them.
         audio: the folder of the recordings.
         strong: strong labels, as `read_strong` takes them.
+        reviewed: where they are complete, as `read_reviewed` takes it; None means that their files are.
         split: the column of the weak labels that says which split a clip is in.
         group: a column of the weak labels, or a table for `read_groups`: what belongs together.
         workers: threads.
@@ -77,12 +80,18 @@ def examine(
     if strong is not None:
         events, broken = read_mended(partial(read_placed, name=Path(strong).as_posix()), Path(strong))
         findings += broken
+    stretches: list[Reviewed] | None = None
+    if reviewed is not None:
+        if strong is None:
+            raise ValueError("--reviewed needs --strong: it says where the strong labels are complete")
+        stretches, broken = read_mended(partial(read_stretches, name=Path(reviewed).as_posix()), Path(reviewed))
+        findings += broken
     # Of files in several class folders `read_weak` keeps one.
     is_folder_of_labels = Path(labels).is_dir()
     on_disk = find_audio([folder])
     empty = DataSet(
         name, tuple(clips), folder, {}, {}, events, "" if strong is None else Path(strong).as_posix(),
-        frozenset({} if events is None else events), splits, groups,
+        None if stretches is None else tuple(stretches), splits, groups,
     )  # fmt: skip
     places = empty.places
     only_strong = frozenset(places) - {clip.filename for clip in clips}

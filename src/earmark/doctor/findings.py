@@ -68,9 +68,10 @@ KINDS = {
     "event-zero-length": Kind(WARNING, "give it an end after its beginning; metrics leave such events out"),
     "event-twice": Kind(WARNING, "remove one of the two rows"),
     "event-overlap": Kind(WARNING, "join them, if they are one sound; frames cannot tell two of one class apart"),
-    "event-unknown-class": Kind(ERROR, "write the class as the tags do, or tag the clips that have it"),
-    "event-without-tag": Kind(WARNING, "add the tag, or remove the event: one of them is wrong"),
-    "tag-without-event": Kind(WARNING, "mark the event, or remove the tag: a file with events counts as complete"),
+    "event-unknown-class": Kind(WARNING, "write it as the tags do, or is it meant to be learned from events alone?"),
+    "event-without-tag": Kind(ERROR, "add the tag, or remove the event: one of them is wrong"),
+    "tag-without-event": Kind(WARNING, "mark the event, remove the tag, or say with --reviewed what is complete"),
+    "reviewed-unknown-class": Kind(ERROR, "write the class as the tags do"),
 }  # fmt: skip
 
 

@@ -252,15 +252,18 @@ def _hours(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.2f} h"
 
 
-def training_command(data: DataSet, *, group: str | None, split: str | None) -> str:
+def training_command(data: DataSet, *, group: str | None, split: str | None, reviewed: str | None = None) -> str:
     """Return what to type next.
 
     Args:
         data: what was examined.
         group: the column that says what belongs together, if one was named.
         split: the column that says which split a clip is in, if one was named; the smallest one is held out.
+        reviewed: the table that says where strong labels are complete, if one was named.
     """
     words = ["earmark", "train", data.labels, "--audio", data.audio.as_posix()]
+    words += ["--strong", data.strong] if data.strong else []
+    words += [] if reviewed is None else ["--reviewed", reviewed]
     if group is not None and all(group in clip.columns for clip in data.clips):
         words += ["--group", group]
     if split is not None and data.splits is not None:

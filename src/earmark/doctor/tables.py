@@ -12,6 +12,7 @@ from typing import TypeVar
 from earmark.doctor.findings import Finding
 from earmark.events import Event
 from earmark.labels.cells import clean_filename
+from earmark.labels.reviewed import Reviewed, read_reviewed
 from earmark.labels.strong import read_strong
 from earmark.labels.table import read_table
 from earmark.labels.weak import WeakClip, read_weak
@@ -83,11 +84,18 @@ def read_clips(path: Path, name: str) -> list[WeakClip]:
         path: the file or folder to read.
         name: what it is called in the places.
     """
+    return [replace(clip, where=_renamed(clip.where, path, name)) for clip in read_weak(path)]
+
+
+def read_stretches(path: Path, name: str) -> list[Reviewed]:
+    """The same for `read_reviewed`."""
+    return [replace(row, where=_renamed(row.where, path, name)) for row in read_reviewed(path)]
+
+
+def _renamed(where: str, path: Path, name: str) -> str:
+    """A place in `path` as one in the file that it is a copy of."""
     told = f"{path.as_posix()}:"
-    return [
-        replace(clip, where=f"{name}:{clip.where.removeprefix(told)}") if clip.where.startswith(told) else clip
-        for clip in read_weak(path)
-    ]
+    return f"{name}:{where.removeprefix(told)}" if where.startswith(told) else where
 
 
 def read_placed(path: Path, name: str) -> dict[str, list[PlacedEvent]]:

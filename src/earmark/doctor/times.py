@@ -16,6 +16,8 @@ from earmark.doctor.listening import Sound
 # A unit is another one for certain when most files have times that late; the odd one is told row by row.
 _OTHER_UNIT_FACTOR, _MOST_FILES = 10.0, 0.5
 
+_REFUSED_FACTOR = 20.0  # by training
+
 
 class Span(NamedTuple):
     """From when to when, and where that is written."""
@@ -38,11 +40,20 @@ def time_findings(data: DataSet) -> list[Finding]:
         for name, of_file in ({} if data.events is None else data.events).items()
         for event, where in of_file
     ]
+    stretches = [
+        Span(row.filename, row.onset, row.offset, row.where)
+        for row in (() if data.reviewed is None else data.reviewed)
+        if row.onset is not None and row.offset is not None
+    ]
     heard = data.heard
-    return _late(spans, heard, "span-beyond-end", data.labels) + _late(events, heard, "event-beyond-end", data.strong)
+    return (
+        _late(spans, heard, "span-beyond-end")
+        + _late(events, heard, "event-beyond-end")
+        + _late(stretches, heard, "span-beyond-end")
+    )
 
 
-def _late(spans: Sequence[Span], heard: dict[str, Sound], code: str, table: str) -> list[Finding]:
+def _late(spans: Sequence[Span], heard: dict[str, Sound], code: str) -> list[Finding]:
     """Spans that end after their recording; one finding for all of them when they are in another unit."""
     spans = [span for span in spans if span.name in heard]
     unit = _other_unit(spans, heard)
@@ -60,7 +71,9 @@ def _late(spans: Sequence[Span], heard: dict[str, Sound], code: str, table: str)
         if span.onset >= end + TOLERANCE_SECONDS:
             findings.append(Finding(code, span.where, span.name, late_onset(span.onset, end), ERROR))
         elif remark := late_offset(span.onset, span.offset, end):
-            findings.append(Finding(code, span.where, span.name, remark))
+            # Training cuts what is a little late, and stops at what cannot be meant.
+            severity = ERROR if span.offset > _REFUSED_FACTOR * end else ""
+            findings.append(Finding(code, span.where, span.name, remark, severity))
     return findings
 
 
