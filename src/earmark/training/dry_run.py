@@ -258,7 +258,7 @@ def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
     training, held_out = np.flatnonzero(~clips.held_out), np.flatnonzero(clips.held_out)
     n_epochs = min(config.training.epochs, max(1, _PLANNED_CLIPS // len(training)))
     rngs = [np.random.default_rng([config.training.seed, 1, epoch]) for epoch in range(1, n_epochs + 1)]
-    epochs = [planned_batches(clips.tags[training], training, frames, config, rng) for rng in rngs]
+    epochs = [planned_batches(clips, frames, config, rng) for rng in rngs]
     piece_frames = piece_and_context_frames(config)[0]
     looks = batches_by_length(held_out, frames, max_frames=batch_frames(config), max_together=piece_frames)
     return _Plan(epochs, looks, frames, int(training[frames[training].argmax()]), piece_frames)

@@ -45,6 +45,18 @@ class HeldOutFigures:
         """Mean of `best_f1` over its classes; None when there are none, which is no reason to call a network bad."""
         return float(np.mean(list(self.best_f1.values()))) if self.best_f1 else None
 
+    def selecting(self, select: str) -> float:
+        """The figure that tells the epochs apart, larger is better: as `training.select` says.
+
+        Whether there is an F1 depends on the held-out clips alone, so all epochs are compared by the same figure.
+
+        Example:
+            >>> HeldOutFigures(loss=0.3, best_f1={}, clip_probs=np.zeros((0, 2))).selecting("f1")     # there is none
+            -0.3
+        """
+        f1 = self.macro_f1 if select == "f1" else None
+        return -self.loss if f1 is None else f1
+
 
 def held_out_figures(
     network: Network, clips: ClipSet, store: FeatureStore, indices: NDArray[np.intp], config: Config

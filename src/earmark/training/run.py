@@ -25,6 +25,7 @@ from earmark.training.feature_store import FeatureStore, feature_store, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
 from earmark.training.joining import join
 from earmark.training.loop import train_network
+from earmark.training.mixing import check_quotas
 from earmark.training.sources import Sources
 from earmark.training.sources import Split as Split
 from earmark.training.starting import begin, card_of, start_or_resume
@@ -140,9 +141,9 @@ def _train(
     data = training_data(clips, store)
     card = card_of(clips, data, config)
 
-    network, optimiser, progress = start_or_resume(out, data, config, device, card, resume=resume)
+    network, optimiser, progress, teacher = start_or_resume(out, data, config, device, card, resume=resume)
     progress = train_network(
-        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row
+        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, teacher=teacher
     )
     metrics, untuned = _finish(out, data, config, device, progress)
     shutil.rmtree(out / "cache")
@@ -216,6 +217,12 @@ def check_settings(config: Config, clips: ClipSet) -> None:
             f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
             " missing) - all its clips are held out; add some, or hold out less"
         )
+    check_quotas(clips.kinds[~clips.held_out], config)
+    if config.training.schedule == "plateau" and not clips.held_out.any():
+        raise ValueError(
+            "training.schedule 'plateau' halves the learning rate when the held-out loss does not fall, but no clip is"
+            " held out - hold some out, or take another schedule"
+        )
     Network(config, clips.classes)
     LogMel(config.features)
     choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
@@ -251,7 +258,13 @@ def _finish(
         metrics[parameter] = dict(zip(network.classes, values.tolist(), strict=True))
     decoding = tuned.decoding.to_dict()
     save_checkpoint(
-        best, network, optimiser=None, progress=checkpoint.progress, decoding=decoding, card=checkpoint.card
+        best,
+        checkpoint.student,
+        optimiser=None,
+        progress=checkpoint.progress,
+        decoding=decoding,
+        card=checkpoint.card,
+        teacher=checkpoint.teacher,
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
     return metrics, tuned.untuned
