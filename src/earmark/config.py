@@ -156,7 +156,8 @@ class TrainingConfig:
     # auto: mean_teacher when there are recordings without labels | supervised | mean_teacher (section [teacher])
     method: str = "auto"
     unlabelled_seconds: float = 10.0  # longer recordings without labels are cut into clips of about this length
-    # f1: best held-out macro clip F1 (where no class can have one: as loss) | loss: lowest held-out loss | last
+    # f1: best held-out macro clip F1 (where no class can have one: as loss) | events: best macro event F1 of held-out
+    # clips that are wholly labelled, decoded without tuning | loss: lowest held-out loss | last
     select: str = "f1"
     checkpoint_seconds: float = 60.0  # a checkpoint at least this often, besides the one after each epoch
     snapshot_epochs: tuple[int, ...] = ()  # epochs after which a copy is kept in snapshots/
@@ -182,7 +183,7 @@ class TrainingConfig:
         checks.choice("training.balance", self.balance, ("classes", "none"))
         checks.choice("training.schedule", self.schedule, ("cosine", "ramp", "plateau"))
         checks.choice("training.method", self.method, ("auto", "supervised", "mean_teacher"))
-        checks.choice("training.select", self.select, ("f1", "loss", "last"))
+        checks.choice("training.select", self.select, ("f1", "events", "loss", "last"))
         checks.choice("training.loss", self.loss, ("log", "clamped"))
 
 

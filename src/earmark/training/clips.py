@@ -13,6 +13,8 @@ from earmark import checks
 from earmark.labels.weak import WeakClip
 from earmark.training.strong_labels import StrongLabels
 
+KINDS = ("weak", "strong", "unlabelled")
+
 
 @dataclass(frozen=True)
 class ClipSet:

@@ -88,7 +88,10 @@ def logged(figures: HeldOutFigures) -> dict[str, float | None]:
         >>> logged(HeldOutFigures(loss=0.3, best_f1={"dog": 0.5}, clip_probs=np.zeros((0, 1))))
         {'held_out_loss': 0.3, 'held_out_macro_f1': 0.5}
     """
-    return {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
+    row = {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
+    if figures.events is None:
+        return row
+    return {**row, "held_out_macro_event_f1": figures.macro_event_f1}
 
 
 def _halved_or_not(progress: Progress, loss: float, patience: int) -> Progress:
