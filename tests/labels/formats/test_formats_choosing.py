@@ -62,6 +62,7 @@ def test_content_goes_before_the_ending(tmp_path: Path, content: str, ending: st
 def test_endings_and_json(tmp_path: Path) -> None:
     assert read_strong(written(tmp_path / "a.jams", JAMS)) == {"a": [DOG]}
     assert read_strong(written(tmp_path / "a.json", JAMS)) == {"a": [DOG]}
+    assert read_strong(written(tmp_path / "j.txt", JAMS)) == {"j": [DOG]}
     assert read_strong(written(tmp_path / "x.json", LABEL_STUDIO)) == {"a.wav": [DOG]}
     assert read_strong(written(tmp_path / "a.rttm", RTTM)) == {"a": [DOG]}
     assert read_strong(written(tmp_path / "b.rttm", "")) == {"b": []}
