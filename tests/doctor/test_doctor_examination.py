@@ -173,6 +173,23 @@ def test_reviewed_stretches_say_where_events_are_complete(small: Made) -> None:
         examine(small.weak, audio=small.audio, reviewed=reviewed)
 
 
+def test_events_in_a_folder_of_label_tracks(small: Made) -> None:
+    tracks = small.folder / "tracks"
+    tracks.mkdir()
+    for i, cells in enumerate(small.rows):
+        label = cells["event_labels"]
+        (tracks / f"{i:03d}.txt").write_text(f"0.05\t0.15\t{label}\n" if label else "")
+    small.write()
+    assert findings(small, strong=tracks, split=None, group=None) == ()
+    (tracks / "004.txt").write_text("0.05\t0.9\tbark\n")
+    (tracks / "900.txt").write_text("0.05\t0.15\tbark\n")
+    found = findings(small, strong=tracks, split=None, group=None)
+    assert [(finding.code, finding.where.rpartition("/")[2]) for finding in found] == [
+        ("event-without-audio", "900.txt"),
+        ("event-beyond-end", "004.txt"),
+    ]
+
+
 def test_overlaps_of_rounded_times_are_none(small: Made) -> None:
     small.add_event(0, 0.149, 0.19, "bark")
     assert codes(small, strong=small.strong) == []
