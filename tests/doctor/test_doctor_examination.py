@@ -142,6 +142,13 @@ def test_files_may_be_named_by_any_path(small: Made) -> None:
     assert codes(small) == []
 
 
+def test_names_without_their_endings(small: Made) -> None:
+    small.file(5).rename(small.audio / "005.bird.wav")
+    small.rows[4]["filename"] = "004"
+    small.rows[5]["filename"] = "005.bird"
+    assert codes(small) == ["filename-ending"] * 2
+
+
 def test_a_name_that_is_no_text_still_makes_json(small: Made) -> None:
     small.file(0).rename(Path(f"{small.audio}/bad\udcff.wav"))
     examination = examine(small.weak, audio=small.audio)
