@@ -147,7 +147,7 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
             near = _nearest(column, unknown, cutoff=0.6)
             guess = "is the first line a header?" if near is None else f"is {near!r} meant to be {column!r}?"
             if near is not None and _OTHER_UNIT.search(near):
-                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}"
+                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}."
             raise ValueError(
                 f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
                 f" Expected, for instance:\n    {shown}"

@@ -112,7 +112,8 @@ def _with_known_names(table: Table) -> Table:
             wrong = f"{others[0]!r} does not count seconds; " if others else ""
             hint = f"is {near[0]!r} meant?" if near else f"{wrong}show it in Raven and save the table again"
             raise ValueError(
-                f"{table.path}:1: no column {column!r} (the columns are: {', '.join(columns)}) - {hint} (read as {KIND})"
+                f"{table.path}:1: no column {column!r} (the columns are: {', '.join(columns)})"
+                f" - {hint} (read as {KIND})"
             )
     return table
 
