@@ -223,3 +223,20 @@ def test_a_split_by_a_column_wants_every_clip_in_the_label_file(tmp_path: Path, 
             weak=["a.wav\tdog\ttrain", "b.wav\tdog\ttest"],
             strong=["c.wav\t1\t2\tdog"],
         )
+
+
+def test_other_formats_are_read_and_checked_as_well(tmp_path: Path, audio: Path) -> None:
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\t\n")
+    (tmp_path / "tracks").mkdir()
+    (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tdog\n")  # of Audacity
+    sources = Sources(tmp_path / "weak.tsv", audio, tmp_path / "tracks")
+    clips = join(sources, ALL, Split()).clips
+    assert clips.kinds.tolist() == ["strong", "weak"]
+    (tmp_path / "tracks" / "a.txt").write_text("1.0\t12.5\tdog\n")
+    assert "the event from 1 to 12.5 s of a.wav, which lasts 10 s" in join(sources, ALL, Split()).remarks[0]
+    (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tcat\n")
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\tcat\n")
+    with pytest.raises(
+        ValueError, match=r"weak.tsv:2: says that 'cat' is not in a.wav, but .*tracks marks it from 1 to 2"
+    ):
+        join(sources, ALL, Split())
