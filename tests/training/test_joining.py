@@ -213,7 +213,22 @@ def test_labels_that_cannot_be_meant_are_refused(
         joined(tmp_path, audio, **tables)
 
 
-def test_a_split_by_a_column_wants_every_clip_in_the_label_file(tmp_path: Path, audio: Path) -> None:
+def test_a_column_of_the_strong_labels_splits_the_recordings_that_stand_there_alone(
+    tmp_path: Path, audio: Path
+) -> None:
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\tsplit\na.wav\tdog\ttrain\n")
+    rows = ["b.wav\t1\t2\tdog\ttest", "b.wav\t3\t4\tdog\ttest", "c.wav\t1\t2\tdog\ttrain"]
+    (tmp_path / "strong.tsv").write_text("\n".join([HEADS["strong"] + "\tsplit", *rows]) + "\n")
+    sources = Sources(tmp_path / "weak.tsv", audio, tmp_path / "strong.tsv")
+    assert join(sources, ALL, Split("split", "test")).clips.held_out.tolist() == [False, True, False]
+
+
+def test_classes_that_are_probably_one_are_remarked_on(tmp_path: Path, audio: Path) -> None:
+    found = joined(tmp_path, audio, weak=["a.wav\tDog", "b.wav\t"], strong=["c.wav\t1\t2\tdog"])
+    assert found.remarks[0].startswith("the classes 'Dog' and 'dog' look alike, and one of them only the strong")
+
+
+def test_a_split_by_a_column_wants_it_of_every_clip(tmp_path: Path, audio: Path) -> None:
     with pytest.raises(ValueError, match=r"strong.tsv:2: --split names a column 'split' that is not there"):
         joined(
             tmp_path,
