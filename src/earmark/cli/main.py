@@ -17,6 +17,7 @@ import earmark
 COMMANDS = {
     "demo": "Learn from generated soundscapes, detect, and write a report: see it work.",
     "train": "Train a detector from tagged clips.",
+    "compare": "Train every pooling function on the same clips, and say which one to take.",
     "evaluate": "Compare predicted events with reference events.",
     "detect": "Mark events in recordings.",
     "export": "Turn a trained run into one file for detection.",
