@@ -68,7 +68,7 @@ def watching(asked: Asked) -> Iterator[Watch]:
     from earmark.comparing.steps import Watch
 
     console = Console(stderr=True)
-    n_runs, begin = len(asked.rows) * len(asked.seeds), time.monotonic()
+    n_runs, begin = 0, time.monotonic()
     columns = (
         TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.percentage:3.0f}%"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=False),
@@ -83,12 +83,18 @@ def watching(asked: Asked) -> Iterator[Watch]:
             tasks[name] = bars.add_task(name, total=total, figures=figures)
         bars.update(tasks[name], completed=done, total=total, figures=figures)
 
+    def on_plan(n_to_do: int, n_done: int) -> None:
+        nonlocal n_runs, begin
+        n_runs, begin = n_to_do, time.monotonic()
+        if n_done:
+            console.print(Text(f"{n_done} runs were done before"), soft_wrap=True)
+
     def on_clip(done: int, total: int) -> None:
         show("reading clips", done, total, f"{done} of {total}")
 
     def on_progress(standing: Mapping[str, Standing]) -> None:
         shares = sum(one.share for one in standing.values())
-        show("all runs", len(ended) + shares, n_runs, f"{len(ended)} ended")
+        show("all runs", len(ended) + shares, n_runs, f"{len(ended)} of {n_runs} ended")
         for name, one in standing.items():
             best[name] = one.best
             figure = "" if one.best is None else f", best tag F1 {one.best:.3f}"
@@ -101,11 +107,13 @@ def watching(asked: Asked) -> Iterator[Watch]:
         figure = best.get(name)
         text = "done" if figure is None else f"done, best held-out tag F1 {figure:.3f}"
         seconds = time.monotonic() - begin
-        line = f"{name}: {text if failure is None else f'failed: {failure}'}   ({len(ended)} ended, {seconds:.0f} s)"
+        line = (
+            f"{name}: {text if failure is None else f'failed: {failure}'}   ({len(ended)} of {n_runs}, {seconds:.0f} s)"
+        )
         console.print(Text(line), soft_wrap=True)
 
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        yield Watch(on_clip, on_progress, on_end)
+        yield Watch(on_clip, on_plan, on_progress, on_end)
 
 
 def report(compared: Compared, page: Path) -> None:
@@ -134,33 +142,37 @@ def report(compared: Compared, page: Path) -> None:
 
 def main_table(compared: Compared) -> Table:
     """The figure that decides."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     from earmark.comparing.advice import over
     from earmark.comparing.results import TITLES
-    from earmark.comparing.tables import HEADER, main_rows
+    from earmark.comparing.tables import HEADER, IN_TERMINAL, main_rows
 
     found = compared.outcome
-    table = Table(title=f"{TITLES[found.main]} on the test clips, over {over(found)}")
-    for name in HEADER:
-        table.add_column(name, justify="left" if name == "pooling" else "right")
+    title = f"{TITLES[found.main]} on the test clips, mean over {over(found)}, interval of 95 %"
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
+    for column in IN_TERMINAL:
+        table.add_column(HEADER[column], justify="left" if column == 0 else "right", no_wrap=column == 0)
     for row in main_rows(found, found.main):
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(row[column]) for column in IN_TERMINAL))
     return table
 
 
 def _overview(compared: Compared) -> Table:
     """All figures."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     from earmark.comparing.tables import overview_rows
 
     header, rows = overview_rows(compared.outcome)
-    table = Table(title="all figures, mean over seeds (* the best)")
-    for name in header:
-        table.add_column(name, justify="left" if name == "pooling" else "right")
+    title = "all figures, mean over seeds (* the best)"
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
+    for column, name in enumerate(header):
+        table.add_column(name, justify="right" if column else "left", no_wrap=column == 0)
     for row in rows:
         table.add_row(*map(Text, row))
     return table

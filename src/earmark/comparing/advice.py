@@ -129,7 +129,9 @@ def _none_better(found: Outcome, compared: list[str], sign: int) -> str:
     sentence += f" What could still be gained is at most {max(0.0, best_case(row)):.3f}, by {row}."
     if len(found.seeds) == 1:
         return sentence
-    first, second = (f"{found.unit}s", "seeds") if difference.group_error >= difference.seed_error else ("seeds", f"{found.unit}s")
+    first, second = (
+        (f"{found.unit}s", "seeds") if difference.group_error >= difference.seed_error else ("seeds", f"{found.unit}s")
+    )
     return f"{sentence} To know better, more {first} would help more than more {second}."
 
 

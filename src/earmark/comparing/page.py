@@ -77,9 +77,7 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
     for row in dict.fromkeys([said.row if said.row is not None else found.ranked()[0], BASELINE]):
         if row in found.figures:
             keys[f"{title}, {row}"] = f"{found.figures[row][found.main].mean.value:.2f}"
-    text = (
-        f"{' '.join(said.cautions)}\n\n" if said.cautions else ""
-    ) + (
+    text = (f"{' '.join(said.cautions)}\n\n" if said.cautions else "") + (
         f"{title} on clips that no run learned from and by which neither epoch nor threshold was chosen, over"
         f" {over(found)}. Intervals (95 %) say how far the mean may be from that of other {found.unit}s and other"
         f" seeds; sd is the deviation between seeds. The difference from {BASELINE} softmax is taken between runs of the"
@@ -93,9 +91,7 @@ def _all_figures(compared: Compared, picture: _Pictures) -> Section:
     """Every figure, as dots and as a table."""
     found = compared.outcome
     order = found.ranked()
-    panels = {
-        TITLES[name]: {row: _dot(found.figures[row][name]) for row in order} for name in found.names
-    }
+    panels = {TITLES[name]: {row: _dot(found.figures[row][name]) for row in order} for name in found.names}
     figure = comparison_plots.intervals_figure(
         panels=panels, reference=BASELINE, lower_is_better=[TITLES[name] for name in LOWER_IS_BETTER]
     )
@@ -128,7 +124,9 @@ def _by_class(compared: Compared, picture: _Pictures) -> Section:
     blocks: list[Block] = []
     baseline = found.figures.get(BASELINE)
     if rows and baseline is not None:
-        order = sorted(found.classes, key=lambda label: _nan_last(-baseline[name].by_class[label].value))[:_MOST_CLASSES]
+        order = sorted(found.classes, key=lambda label: _nan_last(-baseline[name].by_class[label].value))[
+            :_MOST_CLASSES
+        ]
         differences = {row: _column(found.figures[row][name].difference_by_class, order) for row in rows}
         sure = {
             row: np.array([_is_sure(found.figures[row][name].difference_by_class[label]) for label in order])
@@ -169,7 +167,9 @@ def _learned(compared: Compared, picture: _Pictures) -> list[Section]:
                 values.setdefault(row, {})[seed] = np.array([metrics[parameter][label] for label in found.classes])
     if not values or len(found.classes) > _MOST_CLASSES:
         return []
-    figure = comparison_plots.parameters_figure(classes=found.classes, values=values, names=names)
+    figure = comparison_plots.parameters_figure(
+        classes=found.classes, values=values, names=names, systems=found.ranked()
+    )
     text = (
         "Functions with a parameter of their own learn it for each class: the larger, the fewer frames speak for a clip."
         " Where seeds agree the data decide; where they scatter the parameter hardly matters."

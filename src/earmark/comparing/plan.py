@@ -113,7 +113,9 @@ def _entries(text: str) -> list[str]:
     """The names between commas, but for commas inside brackets: ``hierarchical:inner=power:groups=[5, 5, 4]``."""
     entries = [entry.strip() for entry in re.split(r",(?![^\[]*\])", text)]
     if "" in entries:
-        raise ValueError(f"--pooling must be names separated by commas, or all, got {text!r} - is there a comma too many?")
+        raise ValueError(
+            f"--pooling must be names separated by commas, or all, got {text!r} - is there a comma too many?"
+        )
     return entries
 
 

@@ -17,7 +17,9 @@ LEAST_LOG = math.log(1e-7)  # a single clip that is certainly wrong must not dec
 Floats = NDArray[np.float64]
 
 
-def ranking_under(weights: Floats, log_y: Floats, tags: NDArray[np.bool_], known: NDArray[np.bool_]) -> dict[str, Floats]:
+def ranking_under(
+    weights: Floats, log_y: Floats, tags: NDArray[np.bool_], known: NDArray[np.bool_]
+) -> dict[str, Floats]:
     r"""Return average precision and AUROC of every class and their mean: by name (resamples, 1 + classes).
 
     .. math:: AP = \sum_k (R_k - R_{k-1}) P_k

@@ -167,6 +167,8 @@ def _figure(
             [float(run.values[name][place]) for run in runs.values()],
             np.stack([run.resampled[name][:, place] for run in runs.values()]),
             n_groups=n_groups,
+            least=0.0,
+            most=math.inf if name in LOWER_IS_BETTER else 1.0,
         )
 
     def minus(place: int) -> Estimate:

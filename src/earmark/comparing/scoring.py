@@ -112,7 +112,9 @@ def write_scores(path: Path, scores: dict[str, ClipScores]) -> None:
         arrays |= {f"{part}/log_y": of_part.log_y, f"{part}/log_not_y": of_part.log_not_y}
         if of_part.frames is not None:
             lengths = [len(frames) for frames in of_part.frames]
-            arrays[f"{part}/frames"] = np.concatenate([np.zeros((0, of_part.log_y.shape[1]), np.float32), *of_part.frames])
+            arrays[f"{part}/frames"] = np.concatenate(
+                [np.zeros((0, of_part.log_y.shape[1]), np.float32), *of_part.frames]
+            )
             arrays[f"{part}/lengths"] = np.array(lengths, dtype=np.int64)
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)

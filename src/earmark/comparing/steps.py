@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import earmark
 from earmark import checks, config_file
+from earmark.comparing.features import shared_features
 from earmark.comparing.measuring import Truth, events_of_clips, read_measured
-from earmark.comparing.parts import HELD_OUT, LEARN, NAMES, TEST, Columns, Parts, parts_table, three_parts
+from earmark.comparing.parts import HELD_OUT, NAMES, TEST, Columns, Parts, three_parts
 from earmark.comparing.plan import Row, with_clip_frames
 from earmark.comparing.results import Outcome, outcome
 from earmark.comparing.runs import Standing, run_all
-from earmark.comparing.worker import FIGURES, LEARN_TABLE, TEST_TABLE, Job, digest, is_done
+from earmark.comparing.worker import FIGURES, Job, digest, is_done
 from earmark.config import Config
 from earmark.events import Event
 from earmark.files import in_use, write_atomic
 from earmark.labels.strong import read_strong
 from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.training.clips import clip_set
-from earmark.training.feature_store import FeatureStore, feature_store, located
 
 PLAN = "comparison.json"
 
@@ -67,11 +66,12 @@ class Watch:
     """Whom to tell how far things are.
 
     Example:
-        >>> Watch(on_clip=print, on_progress=print, on_end=print).on_clip(1, 2)
+        >>> Watch(on_clip=print, on_plan=print, on_progress=print, on_end=print).on_clip(1, 2)
         1 2
     """
 
     on_clip: Callable[[int, int], None]  # features: done, of how many
+    on_plan: Callable[[int, int], None]  # runs: to do, and done before
     on_progress: Callable[[Mapping[str, Standing]], None]
     on_end: Callable[[str, str | None], None]
 
@@ -120,9 +120,7 @@ def read_parts(asked: Asked) -> Parts:
         ValueError: see `three_parts`; or events that do not belong to these clips.
     """
     weak = read_weak(asked.labels)
-    clips = clip_set(
-        weak, classes_to_learn(weak, asked.labels), holdout_fraction=0, group_column=asked.columns.group
-    )
+    clips = clip_set(weak, classes_to_learn(weak, asked.labels), holdout_fraction=0, group_column=asked.columns.group)
     if len(clips.clips) < 10:
         raise ValueError(
             f"{asked.labels}: at least 10 clips are needed, to learn from, to choose by and to test on, got"
@@ -152,7 +150,7 @@ def compare(asked: Asked, watch: Watch) -> Compared:
     with in_use(asked.out):
         plan = _plan(asked, parts)
         _claim(asked, plan)
-        parts, failures, seconds = _features(asked, parts, watch)
+        parts, failures, seconds = shared_features(asked.out, parts, asked.audio, asked.config, on_clip=watch.on_clip)
         frames = asked.config.features.sample_rate / asked.config.features.hop_samples
         frames /= asked.config.model.time_reduction
         asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
@@ -161,6 +159,7 @@ def compare(asked: Asked, watch: Watch) -> Compared:
         truths = [Truth(parts.of(part), events_of_clips(parts.of(part).clips, strong)) for part in (HELD_OUT, TEST)]
         about = digest(truths[0], truths[1])
         to_do = {name: job for name, job in jobs.items() if not is_done(Path(job.run), about)}
+        watch.on_plan(len(to_do), len(jobs) - len(to_do))
         failed = run_all(
             to_do,
             n_side_by_side=asked.n_side_by_side,
@@ -263,67 +262,8 @@ def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
         )
 
 
-def _features(asked: Asked, parts: Parts, watch: Watch) -> tuple[Parts, tuple[str, ...], float]:
-    """Compute the features once for all runs: the clips that could be read, what could not, and their typical length.
-
-    Clips that cannot be read are left out before any run begins, so that all have the same.
-    """
-    failures: list[str] = []
-    n_clips = len(parts.clips.clips)
-    while True:
-        done, broken = 0, []
-        stores = {}
-        for cache, of in (("learn", (LEARN, HELD_OUT)), ("test", (TEST,))):
-            chosen = np.flatnonzero(np.isin(parts.part, of))
-            clips = [parts.clips.clips[index] for index in chosen]
-            before = done
-            stores[cache] = feature_store(
-                asked.out / "cache" / cache,
-                clips,
-                asked.audio,
-                asked.config,
-                on_clip=lambda n, before=before: watch.on_clip(before + n, n_clips),
-            )
-            done += len(clips)
-            kept = set(stores[cache].kept)
-            broken += [int(index) for place, index in enumerate(chosen) if place not in kept]
-            failures += [located(*failure) for failure in stores[cache].failures]
-        if not broken:
-            break
-        parts = _without(parts, broken, failures)
-    _write_tables(asked.out, parts)
-    return parts, tuple(failures), _typical_seconds(stores["learn"], asked.config)
-
-
-def _without(parts: Parts, broken: list[int], failures: list[str]) -> Parts:
-    """The clips that could be read, if they are still enough."""
-    left = parts.only(np.setdiff1d(np.arange(len(parts.part)), broken))
-    for part in (LEARN, HELD_OUT, TEST):
-        if not (left.part == part).any():
-            raise ValueError(f"none of the {NAMES[part]} clips could be read (the first: {failures[0]})")
-    learned = left.of(LEARN)
-    there = (learned.tags & learned.known).any(axis=0)
-    if not there.all():
-        label = learned.classes[int(np.argmin(there))]
-        raise ValueError(f"no clip to learn from that could be read has the class {label!r} (the first: {failures[0]})")
-    return left
-
-
-def _typical_seconds(store: FeatureStore, config: Config) -> float:
-    """The median length of the clips to learn from."""
-    return float(np.median(store.lengths)) * config.features.hop_samples / config.features.sample_rate
-
-
-def _write_tables(out: Path, parts: Parts) -> None:
-    """The clips as label files, for the runs and for readers."""
-    write_atomic(out / LEARN_TABLE, parts_table(parts, of=(LEARN, HELD_OUT)))
-    write_atomic(out / TEST_TABLE, parts_table(parts, of=(TEST,)))
-
-
 def _jobs(asked: Asked, parts: Parts) -> dict[str, Job]:
     """A job for every run, seed by seed, so that whoever stops early has all functions with the first seeds."""
-    import os
-
     jobs = {}
     for seed in asked.seeds:
         for row in asked.rows:

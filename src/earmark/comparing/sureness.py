@@ -44,8 +44,8 @@ class Estimate:
         p_value: how often chance alone makes a difference as large; NaN for a mean.
 
     Example:
-        >>> Estimate(0.5, 0.4, 0.6, 0.02, 3, 0.04, 0.01, 20.0).half_width
-        0.1
+        >>> Estimate(0.5, 0.4, 0.6, 0.02, 3, 0.04, 0.01, 20.0).p_value
+        nan
     """
 
     value: float
@@ -58,19 +58,22 @@ class Estimate:
     freedom: float
     p_value: float = math.nan
 
-    @property
-    def half_width(self) -> float:
-        """Half the length of the interval."""
-        return round((self.high - self.low) / 2, 12)
 
-
-def estimate(values: Sequence[float], resampled: NDArray[np.float64], *, n_groups: float) -> Estimate:
+def estimate(
+    values: Sequence[float],
+    resampled: NDArray[np.float64],
+    *,
+    n_groups: float,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Estimate:
     """Return a mean over seeds with its interval; of differences, the p-value that their mean is 0 belongs to it.
 
     Args:
         values: of every seed, on all groups; NaN where a run has none.
         resampled: (seeds, resamples) the same in every resample of the groups.
         n_groups: how many groups there are, or how many of equal size would scatter as much.
+        least, most: the ends of the range of the figure, which no interval leaves.
 
     Example:
         >>> resampled = 0.5 + np.array([[-0.03, 0.0, 0.03], [-0.03, 0.0, 0.03]])     # a standard error of 0.03
@@ -101,7 +104,8 @@ def estimate(values: Sequence[float], resampled: NDArray[np.float64], *, n_group
     error = math.sqrt(variance)
     reach = t_quantile(0.5 + CONFIDENCE / 2, freedom) * error
     p_value = 2 * (1 - t_cdf(abs(value) / error, freedom))
-    return Estimate(value, value - reach, value + reach, seed_deviation, n_seeds, *errors, freedom, p_value)
+    low, high = max(least, value - reach), min(most, value + reach)
+    return Estimate(value, low, high, seed_deviation, n_seeds, *errors, freedom, p_value)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -158,9 +162,7 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
         return 0.0 if x <= 0 else 1.0
     if x > (a + 1) / (a + b + 2):  # there the fraction is slow; the other end is fast
         return 1 - _incomplete_beta(b, a, 1 - x)
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    ) / a
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     result = d
     for m in range(1, 10_000):

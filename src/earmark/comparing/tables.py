@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from earmark.comparing.plan import BASELINE
 from earmark.comparing.results import TITLES, Figure, Outcome
 
-HEADER = ("pooling", "seeds", "mean", "95 % interval", "sd", "minus linear", "interval", "p", "p corrected")
+HEADER = ("pooling", "seeds", "mean", "interval", "sd", "minus linear", "its interval", "p", "p corrected")
+IN_TERMINAL = (0, 2, 3, 4, 5, 6, 8)  # of these columns: as many as fit into 80 letters
 
 
 def main_rows(found: Outcome, figure: str) -> list[list[str]]:
@@ -28,13 +29,13 @@ def overview_rows(found: Outcome) -> tuple[list[str], list[list[str]]]:
         >>> overview_rows(Outcome(("dog",), (0,), "clip", 9, 9.0, {}, {}))
         (['pooling'], [])
     """
-    best = {name: found.ranked(name)[0] for name in found.names}
+    best = {name: found.figures[found.ranked(name)[0]][name].mean.value for name in found.names}
     rows = []
     for row in found.ranked() if found.names else []:
         cells = []
         for name in found.names:
-            star = "*" if best[name] == row else ""
-            cells.append(f"{number(found.figures[row][name].mean.value)}{star}")
+            value = found.figures[row][name].mean.value
+            cells.append(f"{number(value)}{'*' if value == best[name] else ''}")
         rows.append([row, *cells])
     return ["pooling", *(TITLES[name] for name in found.names)], rows
 
@@ -69,7 +70,9 @@ def as_markdown(found: Outcome, advice: str) -> str:
     """
     parts = [advice]
     if found.names:
-        parts.append(f"**{TITLES[found.main]}**, mean over seeds:\n\n" + _markdown(HEADER, main_rows(found, found.main)))
+        parts.append(
+            f"**{TITLES[found.main]}**, mean over seeds:\n\n" + _markdown(HEADER, main_rows(found, found.main))
+        )
         header, rows = overview_rows(found)
         parts.append("All figures (mean over seeds; * the best):\n\n" + _markdown(header, rows))
     if found.failures:
@@ -118,7 +121,7 @@ def _main_row(row: str, figure: Figure, found: Outcome) -> list[str]:
 
 def _interval(low: float, high: float, *, signed: bool = False) -> str:
     """Both ends."""
-    return "-" if math.isnan(low) else f"{number(low, signed=signed)} to {number(high, signed=signed)}"
+    return "-" if math.isnan(low) else f"{number(low, signed=signed)}..{number(high, signed=signed)}"
 
 
 def _numbers(mean: object, difference: object, p_holm: float) -> list[str]:

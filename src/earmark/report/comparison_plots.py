@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DOT = 6.5  # of means, in points
-_ROW_INCHES = 0.3
+_ROW_INCHES = 0.26
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,11 @@ def _draw_dots(axes: Axes, dots: Sequence[Dot], looks: Mapping[str, canvas.Syste
             markeredgecolor="white", markeredgewidth=0.8, gid=f"mean {name}",
         )  # fmt: skip
     axes.set_ylim(len(dots) - 0.4, -0.6)
-    axes.margins(x=0.06)
+    drawn = [value for dot in dots for value in (dot.value, dot.low, dot.high, *dot.single) if np.isfinite(value)]
+    low, high = min(drawn, default=0.0), max(drawn, default=1.0)
+    margin = max(0.06 * (high - low), (0.02 - (high - low)) / 2)
+    axes.set_xlim(low - margin, high + margin)
+    axes.ticklabel_format(axis="x", useOffset=False)
     axes.locator_params(axis="x", nbins=5)
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
@@ -181,7 +185,11 @@ def _better_and_worse() -> object:
 
 
 def parameters_figure(
-    *, classes: Sequence[str], values: Mapping[str, Mapping[int, NDArray[np.floating]]], names: Mapping[str, str]
+    *,
+    classes: Sequence[str],
+    values: Mapping[str, Mapping[int, NDArray[np.floating]]],
+    names: Mapping[str, str],
+    systems: Sequence[str],
 ) -> Figure:
     """Draw what each system learned for each class, a panel per system and a dot per seed.
 
@@ -189,18 +197,20 @@ def parameters_figure(
         classes: the rows.
         values: system -> seed -> (classes,).
         names: system -> what its parameter is called.
+        systems: all of the comparison, in its order, so that each looks as it does in the other pictures.
 
     Raises:
         ValueError: no system.
 
     Example:
-        >>> figure = parameters_figure(classes=["dog"], values={"power": {0: np.array([1.2])}}, names={"power": "n"})
+        >>> figure = parameters_figure(classes=["dog"], values={"power": {0: np.array([1.2])}}, names={"power": "n"},
+        ...     systems=["power", "linear"])
         >>> figure.axes[0].get_title(loc="left"), figure.axes[0].get_xlabel()
         ('power', 'n')
     """
     if not values:
         raise ValueError("values must have at least one system, got none")
-    looks = canvas.system_looks(list(values))
+    looks = canvas.system_looks(systems)
     n_columns = min(3, len(values))
     n_rows = -(-len(values) // n_columns)
     with canvas.look():
@@ -221,6 +231,10 @@ def parameters_figure(
             axes.set_ylim(len(classes) - 0.5, -0.5)
             axes.set_title(canvas.drawable(name))
             axes.set_xlabel(canvas.drawable(names[name]))
+            low, high = float(table.min()), float(table.max())
+            margin = max(0.06 * (high - low), (0.2 - (high - low)) / 2)  # equal values are not blown up into a cloud
+            axes.set_xlim(low - margin, high + margin)
+            axes.ticklabel_format(axis="x", useOffset=False)
             axes.locator_params(axis="x", nbins=4)
             axes.grid(axis="x")
             axes.spines["left"].set_visible(False)
