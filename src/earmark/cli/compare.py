@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 from earmark.cli.train import _audio_folder, _remark
 
 if TYPE_CHECKING:
-    from earmark.comparing.steps import Asked
+    from earmark.comparing.steps import Compared
     from earmark.config import Config
 
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--held-out", "held_out_value", help="Its value for clips that epoch and thresholds are chosen by.")
 @click.option("--test", "test_value", help="Its value for test clips, by which nothing is chosen.")
 @click.option("--strong", type=click.Path(path_type=Path), help="Table of events in test (and held-out) clips.")
+@click.option("--learn-strong", is_flag=True, help="Also learn from its events in the clips to learn from.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML file with settings.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
 @click.option("--jobs", "n_jobs", type=int, help="Runs side by side. [default: one per core; 6 on a GPU]")
@@ -44,6 +46,7 @@ def command(
     held_out_value: str | None,
     test_value: str | None,
     strong: Path | None,
+    learn_strong: bool,
     config_file: Path | None,
     overrides: tuple[str, ...],
     n_jobs: int | None,
@@ -63,14 +66,18 @@ def command(
     from earmark.comparing.plan import rows_of, seeds_of
     from earmark.comparing.runs import default_jobs
     from earmark.comparing.steps import Asked, compare, read_parts
+    from earmark.config import PoolingConfig
     from earmark.demo.processes import ended_in_order
     from earmark.training.device import choose_device
+    from earmark.training.sources import Sources
 
     for option, value in (("--held-out", held_out_value), ("--test", test_value)):
         if value is not None and split_column is None:
             raise ValueError(f"{option} {value} needs --split, the column in which this value stands")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {out}")
+    if learn_strong and strong is None:
+        raise ValueError("--learn-strong needs --strong, the table of the events to learn from")
     config = _config(config_file, overrides)
     rows, seeds = rows_of(pooling, config), seeds_of(n_seeds, config)
     chosen_device = choose_device(device).type
@@ -86,11 +93,12 @@ def command(
         config=config,
         columns=Columns(group_column, split_column, held_out_value, test_value),
         strong=strong,
+        learn_strong=learn_strong,
         device=chosen_device,
         n_side_by_side=int(number("--jobs", n_jobs, at_least=1)),
         resume=resume,
     )
-    _remark(labels, config)
+    _remark(Sources(labels, asked.audio), replace(config, pooling=PoolingConfig()))  # each row has its own
     parts = read_parts(asked)
     compare_display.show_plan(asked, parts, added_linear=_adds_linear(pooling, config))
     if dry_run:
@@ -127,16 +135,14 @@ def _adds_linear(pooling: str, config: Config) -> bool:
     return names != ["all"] and BASELINE not in names and BASELINE in [row.name for row in rows_of(pooling, config)]
 
 
-def _write(compared: object) -> Path:
+def _write(compared: Compared) -> Path:
     """Leave all results in the folder, and return the page."""
     from earmark.comparing.advice import advice
     from earmark.comparing.page import write_report
     from earmark.comparing.results import as_json
-    from earmark.comparing.steps import Compared
     from earmark.comparing.tables import as_markdown, as_tsv
     from earmark.files import write_atomic
 
-    assert isinstance(compared, Compared)
     out, found = compared.asked.out, compared.outcome
     said = advice(found)
     content = {

@@ -140,12 +140,13 @@ def _cautions(found: Outcome) -> tuple[str, ...]:
     cautions = []
     if found.n_units < FEW:
         cautions.append(
-            f"Fewer than {FEW} {found.unit}s in the test ({found.n_units}): the intervals are too narrow, so treat this as a"
-            " hint."
+            f"Fewer than {FEW} {found.unit}s in the test ({found.n_units}): the intervals are too narrow, so treat this"
+            " as a hint."
         )
     elif found.n_effective < FEW:
         cautions.append(
-            f"A few large groups hold most of the test (it counts as {found.n_effective:.0f} groups): treat this as a hint."
+            f"A few large groups hold most of the test (it counts as {found.n_effective:.0f} groups): treat this as a"
+            " hint."
         )
     if found.unit == "clip":
         cautions.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,14 +41,8 @@ def shared_features(
         for cache, of in (("learn", (LEARN, HELD_OUT)), ("test", (TEST,))):
             chosen = np.flatnonzero(np.isin(parts.part, of))
             clips = [parts.clips.clips[index] for index in chosen]
-            before = done
-            stores[cache] = feature_store(
-                out / "cache" / cache,
-                clips,
-                audio,
-                config,
-                on_clip=lambda n, before=before: on_clip(before + n, n_clips),
-            )
+            said = functools.partial(_further, on_clip, done, n_clips)
+            stores[cache] = feature_store(out / "cache" / cache, clips, audio, config, on_clip=said)
             done += len(clips)
             kept = set(stores[cache].kept)
             broken += [int(index) for place, index in enumerate(chosen) if place not in kept]
@@ -57,6 +52,11 @@ def shared_features(
         parts = _without(parts, broken, failures)
     _write_tables(out, parts)
     return parts, tuple(failures), _typical_seconds(stores["learn"], config)
+
+
+def _further(on_clip: Callable[[int, int], None], done: int, n_clips: int, more: int) -> None:
+    """Tell how many clips are done, when some had been done before."""
+    on_clip(done + more, n_clips)
 
 
 def _without(parts: Parts, broken: list[int], failures: list[str]) -> Parts:

@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,7 +204,7 @@ def write_measured(path: Path, measured: Measured) -> None:
         ...     read_measured(Path(folder, "f.npz")).values["loss"].tolist()
         [0.5]
     """
-    arrays = {f"value/{name}": array for name, array in measured.values.items()}
+    arrays: dict[str, Any] = {f"value/{name}": array for name, array in measured.values.items()}
     arrays |= {f"resampled/{name}": array for name, array in measured.resampled.items()}
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)

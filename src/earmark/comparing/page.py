@@ -80,8 +80,8 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
     text = (f"{' '.join(said.cautions)}\n\n" if said.cautions else "") + (
         f"{title} on clips that no run learned from and by which neither epoch nor threshold was chosen, over"
         f" {over(found)}. Intervals (95 %) say how far the mean may be from that of other {found.unit}s and other"
-        f" seeds; sd is the deviation between seeds. The difference from {BASELINE} softmax is taken between runs of the"
-        f" same seed on the same resamples. “p corrected” is Holm's correction for"
+        f" seeds; sd is the deviation between seeds. The difference from {BASELINE} softmax is taken between runs of"
+        f" the same seed on the same resamples. “p corrected” is Holm's correction for"
         f" {max(1, len(found.figures) - 1)} functions: of ten comparisons one is below 0.05 by chance."
     )
     return Section("The result", text, [KeyFigures(keys), Table(f"{title}, the best first", HEADER, rows)])
@@ -145,8 +145,8 @@ def _by_class(compared: Compared, picture: _Pictures) -> Section:
                 figure,
                 alt=f"Table of colours: {TITLES[name]} of each function minus that of linear softmax, class by class",
                 caption=(
-                    f"{TITLES[name]} minus that of {BASELINE} softmax, which stands behind each class. Bold: the interval"
-                    " does not hold 0 (not corrected for the number of classes)."
+                    f"{TITLES[name]} minus that of {BASELINE} softmax, which stands behind each class. Bold: the"
+                    " interval does not hold 0 (not corrected for the number of classes)."
                 ),
             )
         )
@@ -171,8 +171,8 @@ def _learned(compared: Compared, picture: _Pictures) -> list[Section]:
         classes=found.classes, values=values, names=names, systems=found.ranked()
     )
     text = (
-        "Functions with a parameter of their own learn it for each class: the larger, the fewer frames speak for a clip."
-        " Where seeds agree the data decide; where they scatter the parameter hardly matters."
+        "Functions with a parameter of their own learn it for each class: the larger, the fewer frames speak for a"
+        " clip. Where seeds agree the data decide; where they scatter the parameter hardly matters."
     )
     alt = "Dots: the learned parameter of every class for each function, one dot per seed"
     return [Section("What the functions learned", text, [picture("parameters", figure, alt=alt)])]
@@ -225,12 +225,17 @@ def _data(compared: Compared) -> Section:
         rows.append(["groups", *(sizes[name]["groups"] for name in NAMES)])
     for label in compared.outcome.classes:
         rows.append([label, *(sizes[name]["clips_of_class"][label] for name in NAMES)])
-    text = "The same clips in every run. No group stands in two parts. Which clip is where stands in learn.tsv and test.tsv."
+    text = (
+        "The same clips in every run. No group stands in two parts. Which clip is where stands in learn.tsv and"
+        " test.tsv."
+    )
     if not has_groups:
         text += " No --group was given, so every file is a group of its own."
     if compared.asked.strong is not None:
         n_marked = len(compared.truth.with_events)
         text += f" Events are known in {n_marked} of the {sizes['test']['clips']} test clips."
+        if compared.asked.learn_strong:
+            text += " Events of the clips to learn from were learned from as well."
     if compared.unreadable:
         text += f" {len(compared.unreadable)} clips could not be read and are in no part."
     return Section("The data", text, [Table("Clips in each part", header, rows)])
@@ -253,6 +258,7 @@ def _how(compared: Compared) -> Section:
         f" earmark export. Groups were resampled {N_RESAMPLES} times. The data were divided once: how much another"
         " choice of clips to learn from would change stands in no interval."
     )
+    command += ["--learn-strong"] if asked.learn_strong else []
     return Section("How this was made", text, [Commands(shlex.join(map(str, [*command, "--resume"])))])
 
 

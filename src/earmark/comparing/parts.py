@@ -137,51 +137,69 @@ def _hashed(
     is still to be filled: without it the class would have no figure. A group never leaves when it is the last one to
     learn a class from, or when it alone would make the part twice as large as wanted.
     """
-    part, wanted = part.copy(), share * len(groups)
+    wanted = share * len(groups)
     names, group_of = np.unique(groups, return_inverse=True)
-    movable = [g for g in range(len(names)) if (part[group_of == g] == LEARN).all()]
-    order = sorted(movable, key=lambda g: hashlib.sha256(f"{seed}/{names[g]}".encode()).digest())
-    sizes = np.bincount(group_of)
+    order = sorted(
+        (g for g in range(len(names)) if (part[group_of == g] == LEARN).all()),
+        key=lambda g: hashlib.sha256(f"{seed}/{names[g]}".encode()).digest(),
+    )
     has = np.zeros((len(names), tags.shape[1]), dtype=bool)  # (groups, classes)
     np.logical_or.at(has, group_of, tags)
-    learning = np.zeros(len(names), dtype=bool)
-    learning[order] = True
-    moved: list[int] = []
-
-    left = has[learning].sum(axis=0)  # groups of each class that are still to be learned from
-    n_moved = 0  # clips
-
-    def may_move(group: int, *, left_over: int, largest: float) -> bool:
-        too_few = has[group] & (left <= left_over)
-        return bool(learning[group]) and n_moved + sizes[group] <= largest and not too_few.any()
-
-    def move(group: int) -> None:
-        nonlocal left, n_moved
-        learning[group], left, n_moved = False, left - has[group], n_moved + int(sizes[group])
-        moved.append(group)
-
-    left_over = 2 if to == TEST else 1  # groups of a class that must remain
-    for label in np.argsort(has[order].sum(axis=0), kind="stable"):
-        if not has[moved, label].any():
-            for group in order:
-                if has[group, label] and may_move(group, left_over=left_over, largest=max(1, 2 * wanted)):
-                    move(group)
-                    break
-    for largest in (2 * wanted, len(groups) - 1):  # the second round only when every group is that large
-        for group in order:
-            if n_moved < wanted and may_move(group, left_over=1, largest=largest):
-                move(group)
-        if moved:
-            break
-    if not moved:
-        what = "test" if to == TEST else "held-out"
+    moving = _Moving(has, np.bincount(group_of), order)
+    moving.one_of_each_class(left_over=2 if to == TEST else 1, largest=max(1, 2 * wanted))
+    moving.until(wanted, largest=2 * wanted)
+    if not moving.moved:  # every group is as large as that
+        moving.until(wanted, largest=len(groups) - 1)
+    if not moving.moved:
         raise ValueError(
             f"three parts (to learn from, to choose by, to test on) cannot be made of {len(names)}"
-            f" group{'s' * (len(names) != 1)} in {len(groups)} clips: none is left for the {what} part, or each has the"
-            " only clips of a class - tag more clips, or name another --group column"
+            f" group{'s' * (len(names) != 1)} in {len(groups)} clips: none is left for the {NAMES[to]} part, or each"
+            " has the only clips of a class - tag more clips, or name another --group column"
         )
-    part[np.isin(group_of, moved)] = to
+    part = part.copy()
+    part[np.isin(group_of, moving.moved)] = to
     return part
+
+
+class _Moving:
+    """Groups that leave the part to learn from, one after the other.
+
+    Args:
+        has: bool (groups, classes).
+        sizes: (groups,) in clips.
+        order: the groups that may leave, in the order in which they are asked.
+    """
+
+    def __init__(self, has: NDArray[np.bool_], sizes: NDArray[np.intp], order: Sequence[int]) -> None:
+        self.has, self.sizes, self.order = has, sizes, order
+        self.moved: list[int] = []
+        self._n_moved = 0  # clips
+        self._left = has[list(order)].sum(axis=0)  # groups of each class that are still to be learned from
+
+    def one_of_each_class(self, *, left_over: int, largest: float) -> None:
+        """Rare classes first, the first group of each that may go and leaves `left_over` groups of its classes."""
+        for label in np.argsort(self._left, kind="stable"):
+            if not self.has[self.moved, label].any():
+                for group in self.order:
+                    if self.has[group, label] and self._move(group, left_over=left_over, largest=largest):
+                        break
+
+    def until(self, wanted: float, *, largest: float) -> None:
+        """Groups in their order until there are `wanted` clips, never more than `largest`."""
+        for group in self.order:
+            if self._n_moved >= wanted:
+                return
+            self._move(group, left_over=1, largest=largest)
+
+    def _move(self, group: int, *, left_over: int, largest: float) -> bool:
+        """Move a group if it may go, and say whether it did."""
+        is_too_large = self._n_moved + self.sizes[group] > largest
+        if group in self.moved or is_too_large or (self.has[group] & (self._left <= left_over)).any():
+            return False
+        self.moved.append(group)
+        self._left = self._left - self.has[group]
+        self._n_moved += int(self.sizes[group])
+        return True
 
 
 def _by_column(clips: Sequence[WeakClip], columns: Columns) -> NDArray[np.intp]:

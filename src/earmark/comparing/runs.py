@@ -150,7 +150,7 @@ def said(job: Job) -> Path:
     """Where a run's process says what goes wrong.
 
     Example:
-        >>> said(Job("out", "out/runs/power-seed-0", "audio", None, "cpu", 0)).name
+        >>> said(Job("out", "out/runs/power-seed-0", "audio", None, None, "cpu", 0)).name
         'power-seed-0.txt'
     """
     run = Path(job.run)

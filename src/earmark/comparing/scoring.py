@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,9 +18,8 @@ from earmark.training.batch import collate
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.held_out import batch_frames
-from earmark.training.long_clips import frame_output
 from earmark.training.sampling import batches_by_length
-from earmark.training.weak import piece_and_context_frames
+from earmark.training.supervised import batch_output, piece_and_context_frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,6 @@ def score_clips(
         ([[0.5]], (25, 1))
     """
     device, reduction = next(network.parameters()).device, config.model.time_reduction
-    piece_frames, context_frames = piece_and_context_frames(config)
     shape = (len(indices), len(clips.classes))
     log_y, log_not_y = np.zeros(shape), np.zeros(shape)
     frames = [np.zeros((0, shape[1]), np.float32)] * len(indices)
@@ -78,12 +77,10 @@ def score_clips(
     network.eval()
     with torch.no_grad():
         for chosen in batches_by_length(
-            indices, store.lengths, max_frames=batch_frames(config), max_together=piece_frames
+            indices, store.lengths, max_frames=batch_frames(config), max_together=piece_and_context_frames(config)[0]
         ):
             batch = collate(clips, store, chosen, time_reduction=reduction).to(device)
-            output = frame_output(
-                network, batch.features, batch.mask, piece_frames=piece_frames, context_frames=context_frames
-            )
+            output = batch_output(network, batch, config)
             logs = network.pool.log_probs(output.logits, output.mask, output.hidden)
             rows = [row_of[index] for index in chosen]
             log_y[rows], log_not_y[rows] = (values.double().cpu().numpy() for values in logs)
@@ -107,7 +104,7 @@ def write_scores(path: Path, scores: dict[str, ClipScores]) -> None:
         ...     read_scores(Path(folder, "scores.npz"))["test"].clip_probs
         array([[0.5]])
     """
-    arrays: dict[str, NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int64]] = {}
+    arrays: dict[str, Any] = {}
     for part, of_part in scores.items():
         arrays |= {f"{part}/log_y": of_part.log_y, f"{part}/log_not_y": of_part.log_not_y}
         if of_part.frames is not None:

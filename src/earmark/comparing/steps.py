@@ -15,19 +15,23 @@ import earmark
 from earmark import checks, config_file
 from earmark.comparing.features import shared_features
 from earmark.comparing.measuring import Truth, events_of_clips, read_measured
-from earmark.comparing.parts import HELD_OUT, NAMES, TEST, Columns, Parts, three_parts
+from earmark.comparing.parts import HELD_OUT, LEARN, NAMES, TEST, Columns, Parts, three_parts
 from earmark.comparing.plan import Row, with_clip_frames
 from earmark.comparing.results import Outcome, outcome
 from earmark.comparing.runs import Standing, run_all
-from earmark.comparing.worker import FIGURES, Job, digest, is_done
+from earmark.comparing.worker import FIGURES, LEARN_TABLE, SPLIT, Job, digest, is_done
 from earmark.config import Config
 from earmark.events import Event
 from earmark.files import in_use, write_atomic
 from earmark.labels.strong import read_strong
 from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.training.clips import clip_set
+from earmark.training.joining import join
+from earmark.training.sources import Sources
+from earmark.writers import events_to_tsv
 
 PLAN = "comparison.json"
+LEARN_STRONG = "learn-strong.tsv"
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Asked:
         config: all other settings, the same for every run.
         columns: what belongs together, and which clips are for what.
         strong: table of events that the test clips (and, for decoding, the held-out ones) are measured by.
+        learn_strong: whether its events in the clips to learn from are learned from as well.
         device: where the runs go on.
         n_side_by_side: how many at a time.
         resume: go on with the comparison in `out`.
@@ -56,6 +61,7 @@ class Asked:
     config: Config
     columns: Columns
     strong: Path | None
+    learn_strong: bool
     device: str
     n_side_by_side: int
     resume: bool
@@ -154,8 +160,10 @@ def compare(asked: Asked, watch: Watch) -> Compared:
         frames = asked.config.features.sample_rate / asked.config.features.hop_samples
         frames /= asked.config.model.time_reduction
         asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
-        jobs = _jobs(asked, parts)
         strong = {} if asked.strong is None else read_strong(asked.strong)
+        if asked.learn_strong:
+            _write_learn_strong(asked, parts, strong)
+        jobs = _jobs(asked, parts)
         truths = [Truth(parts.of(part), events_of_clips(parts.of(part).clips, strong)) for part in (HELD_OUT, TEST)]
         about = digest(truths[0], truths[1])
         to_do = {name: job for name, job in jobs.items() if not is_done(Path(job.run), about)}
@@ -201,8 +209,8 @@ def run_name(row: Row, seed: int) -> str:
 def missing_in_test(parts: Parts) -> list[str]:
     """Return the classes without a clip in the test part: they have no figure there."""
     test = parts.of(TEST)
-    there = (test.tags & test.known).any(axis=0)
-    return [label for label, is_there in zip(test.classes, there, strict=True) if not is_there]
+    n_clips = (test.tags & test.known).sum(axis=0).tolist()
+    return [label for label, n in zip(test.classes, n_clips, strict=True) if n == 0]
 
 
 def _check_strong(path: Path, parts: Parts, strong: Mapping[str, list[Event]]) -> None:
@@ -219,6 +227,19 @@ def _check_strong(path: Path, parts: Parts, strong: Mapping[str, list[Event]]) -
         )
 
 
+def _write_learn_strong(asked: Asked, parts: Parts, strong: Mapping[str, list[Event]]) -> None:
+    """Events of the clips to learn from, and of no others: a run must not meet those of the test."""
+    learned = {clip.filename for clip in parts.of(LEARN).clips}
+    events = {name: of_file for name, of_file in strong.items() if name in learned}
+    if not events:
+        raise ValueError(
+            f"{asked.strong}: names none of the {len(learned)} recordings to learn from, so --learn-strong would change"
+            " nothing - leave it out, or choose the parts with --split"
+        )
+    write_atomic(asked.out / LEARN_STRONG, events_to_tsv(events))
+    join(Sources(asked.out / LEARN_TABLE, asked.audio, asked.out / LEARN_STRONG), asked.config, SPLIT)
+
+
 def _plan(asked: Asked, parts: Parts) -> dict[str, Any]:
     """What a comparison that is resumed must share with the one it goes on with."""
     rows = [
@@ -232,6 +253,7 @@ def _plan(asked: Asked, parts: Parts) -> dict[str, Any]:
         "clips": hashlib.sha256(repr(rows).encode()).hexdigest(),
         "audio": str(asked.audio.resolve()),
         "settings": settings,
+        "learn_strong": asked.learn_strong,
     }
 
 
@@ -253,6 +275,8 @@ def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
             f"{asked.out} holds a comparison on other clips, tags or parts - resume it with the label file, --group,"
             " --split, --held-out and --test it began with, or choose another --out"
         )
+    if before["learn_strong"] != plan["learn_strong"]:
+        raise ValueError(f"{asked.out} was begun {'with' if before['learn_strong'] else 'without'} --learn-strong")
     if before["settings"] != plan["settings"]:
         lines = zip(before["settings"].splitlines(), plan["settings"].splitlines(), strict=False)
         old, new = next((pair for pair in lines if pair[0] != pair[1]), ("fewer", "more"))
@@ -273,6 +297,7 @@ def _jobs(asked: Asked, parts: Parts) -> dict[str, Job]:
                 run=str(run),
                 audio=str(asked.audio),
                 strong=None if asked.strong is None else str(asked.strong),
+                learn_strong=str(asked.out / LEARN_STRONG) if asked.learn_strong else None,
                 device=asked.device,
                 parent=os.getpid(),
             )

@@ -12,11 +12,19 @@ import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earmark.files import write_atomic
+from earmark.training.sources import Sources, Split
+
+if TYPE_CHECKING:
+    from earmark.comparing.measuring import Truth
+    from earmark.comparing.scoring import ClipScores
+    from earmark.config import Config
+    from earmark.training.clips import ClipSet
 
 LEARN_TABLE, TEST_TABLE = "learn.tsv", "test.tsv"
+SPLIT = Split("part", "held-out")  # of the first of them
 SCORES, FIGURES, ABOUT_FIGURES = "scores.npz", "figures.npz", "figures.json"
 
 
@@ -28,12 +36,13 @@ class Job:
         comparison: the folder of the comparison.
         run: the folder of this run; its settings stand beside it in ``NAME.toml``.
         audio: the folder of the recordings.
-        strong: table of events, or None.
+        strong: table of events that figures are measured by, or None.
+        learn_strong: table of events of clips to learn from that runs learn from as well, or None.
         device: ``"cpu"``, ``"cuda"`` ...
         parent: the process to end with; 0 for none.
 
     Example:
-        >>> Job("out", "out/runs/power-seed-0", "audio", None, "cpu", 0).settings.name
+        >>> Job("out", "out/runs/power-seed-0", "audio", None, None, "cpu", 0).settings.name
         'power-seed-0.toml'
     """
 
@@ -41,6 +50,7 @@ class Job:
     run: str
     audio: str
     strong: str | None
+    learn_strong: str | None
     device: str
     parent: int
 
@@ -61,23 +71,23 @@ def carry_out(job: Job) -> None:
     from earmark.comparing.scoring import read_scores
     from earmark.config_file import read_config
     from earmark.labels.strong import read_strong
-    from earmark.training.run import Split, Watch, read_clips, train
+    from earmark.training.run import Watch, train
 
     run, comparison = Path(job.run), Path(job.comparison)
     config = read_config(job.settings)
     learn = comparison / LEARN_TABLE
-    split = Split("part", "held-out")
     if not (run / "metrics.json").exists():
 
         def on_row(row: dict[str, Any]) -> None:
             _end_with(job.parent)
 
         train(
-            learn, audio=Path(job.audio), out=run, config=config, split=split, device=job.device, resume=True,
+            learn, audio=Path(job.audio), out=run, config=config, split=SPLIT, device=job.device, resume=True,
+            strong=None if job.learn_strong is None else Path(job.learn_strong),
             watch=Watch(on_row=on_row), cache=comparison / "cache" / "learn",
         )  # fmt: skip
     _end_with(job.parent)
-    known = read_clips(learn, config, split)
+    known = read_learn_clips(comparison, config)
     held_out = known.only([index for index, is_out in enumerate(known.held_out) if is_out])
     test = read_test_clips(comparison, known.classes)
     with_frames = job.strong is not None
@@ -108,7 +118,7 @@ def is_done(run: Path, about: dict[str, str]) -> bool:
     return found == about
 
 
-def digest(held_out: Any, test: Any) -> dict[str, str]:
+def digest(held_out: Truth, test: Truth) -> dict[str, str]:
     """What figures were measured against, in a few letters: another truth makes other ones."""
     import earmark
     from earmark.comparing.measuring import N_RESAMPLES, N_RESAMPLES_PSDS
@@ -121,7 +131,14 @@ def digest(held_out: Any, test: Any) -> dict[str, str]:
     return {"version": earmark.__version__, "truth": hashlib.sha256(text.encode()).hexdigest()}
 
 
-def read_test_clips(comparison: Path, classes: tuple[str, ...]) -> Any:
+def read_learn_clips(comparison: Path, config: Config) -> ClipSet:
+    """The clips to learn from and to choose by, as their tags have them."""
+    from earmark.training.joining import join
+
+    return join(Sources(comparison / LEARN_TABLE, comparison), config, SPLIT).clips
+
+
+def read_test_clips(comparison: Path, classes: tuple[str, ...]) -> ClipSet:
     """The clips of the test part, with their groups."""
     from earmark.labels.weak import read_weak
     from earmark.training.clips import clip_set
@@ -129,7 +146,7 @@ def read_test_clips(comparison: Path, classes: tuple[str, ...]) -> Any:
     return clip_set(read_weak(comparison / TEST_TABLE), classes, holdout_fraction=0, group_column="group")
 
 
-def _score(job: Job, run: Path, comparison: Path, *, with_frames: bool) -> Any:
+def _score(job: Job, run: Path, comparison: Path, *, with_frames: bool) -> dict[str, ClipScores]:
     """What the best epoch's network says about the held-out and the test clips."""
     import numpy as np
 
@@ -137,11 +154,10 @@ def _score(job: Job, run: Path, comparison: Path, *, with_frames: bool) -> Any:
     from earmark.training.checkpoint import load_checkpoint
     from earmark.training.device import choose_device
     from earmark.training.feature_store import feature_store
-    from earmark.training.run import Split, read_clips
 
     network = load_checkpoint(run / "best.safetensors").network.to(choose_device(job.device))
     config, audio = network.config, Path(job.audio)
-    learn = read_clips(comparison / LEARN_TABLE, config, Split("part", "held-out"))
+    learn = read_learn_clips(comparison, config)
     test = read_test_clips(comparison, learn.classes)
     found = {}
     for part, clips, cache, indices in (

@@ -13,6 +13,7 @@ from earmark.report import canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
 _DOT = 6.5  # of means, in points
@@ -177,7 +178,7 @@ def class_differences_figure(
     return figure
 
 
-def _better_and_worse() -> object:
+def _better_and_worse() -> LinearSegmentedColormap:
     """Orange for worse, white for equal, blue for better."""
     from matplotlib.colors import LinearSegmentedColormap
 
