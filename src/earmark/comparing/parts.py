@@ -133,9 +133,9 @@ def _hashed(
 ) -> NDArray[np.intp]:
     """Move whole groups out of LEARN, in the order of their hash, until the share is reached.
 
-    First, rare classes first, a group of each class, as far as other groups with the class remain for every part that
-    is still to be filled: without it the class would have no figure. A group never leaves when it is the last one to
-    learn a class from, or when it alone would make the part twice as large as wanted.
+    First, rare classes first, a group of each class, because without it the class would have no figure; then groups as
+    they come, but of a class that is in few no more than leaves others for what is still to be filled. A group never
+    leaves when it is the last one to learn a class from, or when it alone would make the part twice as large as wanted.
     """
     wanted = share * len(groups)
     names, group_of = np.unique(groups, return_inverse=True)
@@ -146,10 +146,11 @@ def _hashed(
     has = np.zeros((len(names), tags.shape[1]), dtype=bool)  # (groups, classes)
     np.logical_or.at(has, group_of, tags)
     moving = _Moving(has, np.bincount(group_of), order)
-    moving.one_of_each_class(left_over=2 if to == TEST else 1, largest=max(1, 2 * wanted))
-    moving.until(wanted, largest=2 * wanted)
+    moving.one_of_each_class(largest=max(1, 2 * wanted))
+    left_over = 2 if to == TEST else 1  # one of them for the held-out clips
+    moving.until(wanted, left_over=left_over, largest=2 * wanted)
     if not moving.moved:  # every group is as large as that
-        moving.until(wanted, largest=len(groups) - 1)
+        moving.until(wanted, left_over=left_over, largest=len(groups) - 1)
     if not moving.moved:
         raise ValueError(
             f"three parts (to learn from, to choose by, to test on) cannot be made of {len(names)}"
@@ -176,20 +177,23 @@ class _Moving:
         self._n_moved = 0  # clips
         self._left = has[list(order)].sum(axis=0)  # groups of each class that are still to be learned from
 
-    def one_of_each_class(self, *, left_over: int, largest: float) -> None:
-        """Rare classes first, the first group of each that may go and leaves `left_over` groups of its classes."""
+    def one_of_each_class(self, *, largest: float) -> None:
+        """Rare classes first, the first group of each that may go."""
         for label in np.argsort(self._left, kind="stable"):
             if not self.has[self.moved, label].any():
                 for group in self.order:
-                    if self.has[group, label] and self._move(group, left_over=left_over, largest=largest):
+                    if self.has[group, label] and self._move(group, left_over=1, largest=largest):
                         break
 
-    def until(self, wanted: float, *, largest: float) -> None:
-        """Groups in their order until there are `wanted` clips, never more than `largest`."""
+    def until(self, wanted: float, *, left_over: int, largest: float) -> None:
+        """Groups in their order until there are `wanted` clips, never more than `largest`.
+
+        None goes that would leave fewer than `left_over` groups of one of its classes.
+        """
         for group in self.order:
             if self._n_moved >= wanted:
                 return
-            self._move(group, left_over=1, largest=largest)
+            self._move(group, left_over=left_over, largest=largest)
 
     def _move(self, group: int, *, left_over: int, largest: float) -> bool:
         """Move a group if it may go, and say whether it did."""

@@ -11,9 +11,9 @@ p-value are those of Student's t, whose degrees of freedom are Welch and Sattert
 
 .. math:: f = v^2 / (v_{\text{groups}}^2 / (G - 1) + (s^2_{\text{seeds}} / S)^2 / (S - 1))
 
-Why not resample the seeds as well? Of two or three there is nothing to draw from: where seeds scatter more than
-groups do, a bootstrap over 3 of them finds "p < 0.05" in 8 to 12 of 100 comparisons of equals (2 seeds: 14 to 19), and
-this in 6 (2 seeds: 12), as benchmarks/compare.py measures.
+Why not resample the seeds as well? Of two or three there is nothing to draw from. Where seeds scatter three times as
+much as groups, a bootstrap over 3 of them finds "p < 0.05" in 12 of 100 comparisons of equals and this in 7 (2 seeds:
+19 and 9), as benchmarks/compare.py measures.
 """
 
 from __future__ import annotations
