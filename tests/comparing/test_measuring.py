@@ -64,9 +64,7 @@ def repeated(truth: Truth, scores: ClipScores, times: np.ndarray) -> tuple[Truth
     """The same, with every clip as often as `times` says, under another name each time: a resample written out."""
     chosen = np.repeat(np.arange(len(times)), times)
     rows = [replace(truth.clips.clips[i], filename=f"{n:03d}.wav") for n, i in enumerate(chosen)]
-    clips = replace(
-        truth.clips.only(chosen), clips=tuple(rows), groups=tuple(str(n) for n in range(len(chosen)))
-    )
+    clips = replace(truth.clips.only(chosen), clips=tuple(rows), groups=tuple(str(n) for n in range(len(chosen))))
     assert scores.frames is not None
     of_chosen = ClipScores(scores.log_y[chosen], scores.log_not_y[chosen], [scores.frames[i] for i in chosen])
     return Truth(clips, tuple(truth.events[i] for i in chosen)), of_chosen

@@ -10,9 +10,7 @@ from earmark.labels.weak import WeakClip, read_weak
 from earmark.training.clips import ClipSet, clip_set
 
 
-def clips_of(
-    labels: list[set[str]], *, groups: list[str] | None = None, split: list[str] | None = None
-) -> ClipSet:
+def clips_of(labels: list[set[str]], *, groups: list[str] | None = None, split: list[str] | None = None) -> ClipSet:
     """One clip per set of labels."""
     rows = []
     for index, of_clip in enumerate(labels):

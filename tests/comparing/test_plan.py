@@ -72,7 +72,9 @@ def test_linear_is_added_where_it_is_missing() -> None:
 
 
 def test_options_stand_behind_the_name() -> None:
-    rows = rows_of("power:penalty=1e-4:constraint=softplus,hierarchical:inner=power:groups=[5, 5],rap:penalty=1e-5", SMALL)
+    rows = rows_of(
+        "power:penalty=1e-4:constraint=softplus,hierarchical:inner=power:groups=[5, 5],rap:penalty=1e-5", SMALL
+    )
     assert rows[0].pooling == PoolingConfig("power", penalty=1e-4, constraint="softplus")
     assert rows[1].pooling == PoolingConfig("hierarchical", inner="power", groups=(5, 5))
     assert [row.name for row in rows[2:]] == ["rap 1e-5", "linear"]

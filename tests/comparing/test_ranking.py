@@ -69,7 +69,9 @@ def test_a_clip_drawn_twice_counts_twice() -> None:
 
 
 def test_one_certain_error_does_not_decide_the_loss() -> None:
-    found = loss_under(np.ones((1, 1)), np.array([[-np.inf]]), np.zeros((1, 1)), np.ones((1, 1), bool), np.ones((1, 1), bool))
+    found = loss_under(
+        np.ones((1, 1)), np.array([[-np.inf]]), np.zeros((1, 1)), np.ones((1, 1), bool), np.ones((1, 1), bool)
+    )
     assert found[0, 0] == pytest.approx(-math.log(1e-7))
 
 

@@ -73,7 +73,13 @@ def test_the_best_comes_first_and_the_smallest_loss() -> None:
 def test_groups_of_unequal_size_count_as_fewer() -> None:
     run = Measured({"loss": np.array([0.5])}, {"loss": np.array([[0.4], [0.6]])})
     found = outcome(
-        {("linear", 0): run}, rows=["linear"], seeds=[0], classes=[], groups=["a"] + ["b"] * 3, unit="group", failures={}
+        {("linear", 0): run},
+        rows=["linear"],
+        seeds=[0],
+        classes=[],
+        groups=["a"] + ["b"] * 3,
+        unit="group",
+        failures={},
     )
     assert (found.n_units, found.n_effective) == (2, 1.6)  # 4^2 / (1 + 9)
 

@@ -148,13 +148,13 @@ def main_table(compared: Compared) -> Table:
 
     from earmark.comparing.advice import over
     from earmark.comparing.results import TITLES
-    from earmark.comparing.tables import HEADER, IN_TERMINAL, main_rows
+    from earmark.comparing.tables import IN_TERMINAL, main_rows
 
     found = compared.outcome
     title = f"{TITLES[found.main]} on the test clips, mean over {over(found)}, interval of 95 %"
     table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
-    for column in IN_TERMINAL:
-        table.add_column(HEADER[column], justify="left" if column == 0 else "right", no_wrap=column == 0)
+    for column, heading in IN_TERMINAL.items():
+        table.add_column(heading, justify="left" if column == 0 else "right", no_wrap=True)
     for row in main_rows(found, found.main):
         table.add_row(*(Text(row[column]) for column in IN_TERMINAL))
     return table

@@ -4,8 +4,9 @@ The figure that decides is event F1 where the truth about events is known, clip 
 
 1. *Shown to be better* than linear softmax is a function whose difference is above 0 with a corrected p below 0.05.
    Of those the one with the highest mean is advised.
-2. If there is none, linear softmax is advised, with the largest difference that could still be there (the highest
-   upper end of an interval), and whether more groups or more seeds would say more: the larger of the two errors.
+2. If there is none, linear softmax is advised. Of the others the one with the best mean is named, with the difference
+   that could still be there (the good end of its interval; another function's where that is larger), and whether more
+   groups or more seeds would say more: the larger of the two errors of its difference.
 3. With fewer than 20 groups, with a single seed, or when runs of linear softmax failed, the advice is a hint.
 """
 
@@ -111,28 +112,33 @@ def _take(found: Outcome, better: list[str]) -> str:
 
 
 def _none_better(found: Outcome, compared: list[str], sign: int) -> str:
-    """The advice when no function is shown to be better."""
+    """The advice when no function is shown to be better: how near the nearest is, and what would tell more."""
     name = found.main
-
-    def best_case(row: str) -> float:
-        difference = found.figures[row][name].difference
-        assert difference is not None
-        end = difference.high if sign > 0 else -difference.low
-        return -math.inf if math.isnan(end) else end
-
-    row = max(compared, key=best_case)
-    difference = found.figures[row][name].difference
-    assert difference is not None
     sentence = f"No function is shown to be better than {BASELINE} in {TITLES[name]} over {over(found)}: stay with it."
-    if not math.isfinite(best_case(row)):
+    nearest = compared[0]  # the one with the best mean
+    gains = {row: _possible_gain(found, row, sign) for row in compared}
+    difference = found.figures[nearest][name].difference
+    if difference is None or not math.isfinite(gains[nearest]):
         return sentence
-    sentence += f" What could still be gained is at most {max(0.0, best_case(row)):.3f}, by {row}."
+    sentence += (
+        f" The nearest is {nearest} ({_signed(difference.value)}): with what is known so far it could be"
+        f" {'better by up to ' + _number(gains[nearest]) if gains[nearest] > 0 else 'no better'}"
+    )
+    widest = max(compared, key=lambda row: gains[row])
+    sentence += f", and {widest}, which scatters more, by {_number(gains[widest])}." if widest != nearest else "."
     if len(found.seeds) == 1:
         return sentence
-    first, second = (
-        (f"{found.unit}s", "seeds") if difference.group_error >= difference.seed_error else ("seeds", f"{found.unit}s")
-    )
-    return f"{sentence} To know better, more {first} would help more than more {second}."
+    units = f"{found.unit}s"
+    more, less = (units, "seeds") if difference.group_error >= difference.seed_error else ("seeds", units)
+    return f"{sentence} To know better, more {more} would help more than more {less}."
+
+
+def _possible_gain(found: Outcome, row: str, sign: int) -> float:
+    """By how much a function could be better than linear softmax: the good end of its interval."""
+    difference = found.figures[row][found.main].difference
+    if difference is None or math.isnan(difference.low):
+        return -math.inf
+    return difference.high if sign > 0 else -difference.low
 
 
 def _cautions(found: Outcome) -> tuple[str, ...]:

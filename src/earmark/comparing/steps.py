@@ -14,12 +14,12 @@ from typing import Any
 import earmark
 from earmark import checks, config_file
 from earmark.comparing.features import shared_features
-from earmark.comparing.measuring import Truth, events_of_clips, read_measured
-from earmark.comparing.parts import HELD_OUT, LEARN, NAMES, TEST, Columns, Parts, three_parts
+from earmark.comparing.measuring import Truth, read_measured
+from earmark.comparing.parts import LEARN, NAMES, TEST, Columns, Parts, three_parts
 from earmark.comparing.plan import Row, with_clip_frames
 from earmark.comparing.results import Outcome, outcome
 from earmark.comparing.runs import Standing, run_all
-from earmark.comparing.worker import FIGURES, LEARN_TABLE, SPLIT, Job, digest, is_done
+from earmark.comparing.worker import FIGURES, LEARN_TABLE, SPLIT, Job, digest, is_done, read_truths
 from earmark.config import Config
 from earmark.events import Event
 from earmark.files import in_use, write_atomic
@@ -160,12 +160,11 @@ def compare(asked: Asked, watch: Watch) -> Compared:
         frames = asked.config.features.sample_rate / asked.config.features.hop_samples
         frames /= asked.config.model.time_reduction
         asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
-        strong = {} if asked.strong is None else read_strong(asked.strong)
-        if asked.learn_strong:
-            _write_learn_strong(asked, parts, strong)
+        if asked.learn_strong and asked.strong is not None:
+            _write_learn_strong(asked, parts, read_strong(asked.strong))
         jobs = _jobs(asked, parts)
-        truths = [Truth(parts.of(part), events_of_clips(parts.of(part).clips, strong)) for part in (HELD_OUT, TEST)]
-        about = digest(truths[0], truths[1])
+        held_out, test = read_truths(asked.out, asked.config, asked.strong)
+        about = digest(held_out, test)
         to_do = {name: job for name, job in jobs.items() if not is_done(Path(job.run), about)}
         watch.on_plan(len(to_do), len(jobs) - len(to_do))
         failed = run_all(
@@ -181,6 +180,8 @@ def compare(asked: Asked, watch: Watch) -> Compared:
                 run = Path(jobs[run_name(row, seed)].run)
                 if is_done(run, about):
                     measured[row.name, seed] = read_measured(run / FIGURES)
+                else:
+                    failed.setdefault(run_name(row, seed), "its process ended without an error, but left no figures")
         found = outcome(
             measured,
             rows=[row.name for row in asked.rows],
@@ -192,7 +193,7 @@ def compare(asked: Asked, watch: Watch) -> Compared:
         )
         if not failed:
             shutil.rmtree(asked.out / "cache", ignore_errors=True)
-    return Compared(asked, parts, found, failures, truths[1])
+    return Compared(asked, parts, found, failures, test)
 
 
 def run_name(row: Row, seed: int) -> str:

@@ -9,7 +9,16 @@ from earmark.comparing.plan import BASELINE
 from earmark.comparing.results import TITLES, Figure, Outcome
 
 HEADER = ("pooling", "seeds", "mean", "interval", "sd", "minus linear", "its interval", "p", "p corrected")
-IN_TERMINAL = (0, 2, 3, 4, 5, 6, 8)  # of these columns: as many as fit into 80 letters
+# As many of these columns as fit into 80 letters, with their headings there.
+IN_TERMINAL = {
+    0: "pooling",
+    2: "mean",
+    3: "interval",
+    4: "sd",
+    5: "minus\nlinear",
+    6: "its interval",
+    8: "p cor-\nrected",
+}
 
 
 def main_rows(found: Outcome, figure: str) -> list[list[str]]:

@@ -67,40 +67,35 @@ class Job:
 
 def carry_out(job: Job) -> None:
     """Do what is not done yet of a run."""
-    from earmark.comparing.measuring import Truth, events_of_clips, measure, write_measured
+    from earmark.comparing.measuring import measure, write_measured
     from earmark.comparing.scoring import read_scores
     from earmark.config_file import read_config
-    from earmark.labels.strong import read_strong
     from earmark.training.run import Watch, train
 
     run, comparison = Path(job.run), Path(job.comparison)
     config = read_config(job.settings)
-    learn = comparison / LEARN_TABLE
     if not (run / "metrics.json").exists():
 
         def on_row(row: dict[str, Any]) -> None:
             _end_with(job.parent)
 
         train(
-            learn, audio=Path(job.audio), out=run, config=config, split=SPLIT, device=job.device, resume=True,
+            comparison / LEARN_TABLE, audio=Path(job.audio), out=run, config=config, split=SPLIT,
+            device=job.device, resume=True,
             strong=None if job.learn_strong is None else Path(job.learn_strong),
             watch=Watch(on_row=on_row), cache=comparison / "cache" / "learn",
         )  # fmt: skip
     _end_with(job.parent)
-    known = read_learn_clips(comparison, config)
-    held_out = known.only([index for index, is_out in enumerate(known.held_out) if is_out])
-    test = read_test_clips(comparison, known.classes)
     with_frames = job.strong is not None
     scores = read_scores(run / SCORES) if (run / SCORES).exists() else {}
     if not scores or (with_frames and scores["test"].frames is None):
         scores = _score(job, run, comparison, with_frames=with_frames)
     _end_with(job.parent)
-    strong = {} if job.strong is None else read_strong(Path(job.strong))
-    truths = [Truth(clips, events_of_clips(clips.clips, strong)) for clips in (held_out, test)]
-    about = digest(truths[0], truths[1])
+    held_out, test = read_truths(comparison, config, None if job.strong is None else Path(job.strong))
+    about = digest(held_out, test)
     if (run / ABOUT_FIGURES).exists() and json.loads((run / ABOUT_FIGURES).read_text(encoding="utf-8")) == about:
         return
-    measured = measure(truths[0], scores["held-out"], truths[1], scores["test"], config)
+    measured = measure(held_out, scores["held-out"], test, scores["test"], config)
     write_measured(run / FIGURES, measured)
     write_atomic(run / ABOUT_FIGURES, json.dumps(about) + "\n")  # last: it says that the figures are whole
 
@@ -129,6 +124,20 @@ def digest(held_out: Truth, test: Truth) -> dict[str, str]:
     ]
     text = repr((content, N_RESAMPLES, N_RESAMPLES_PSDS))
     return {"version": earmark.__version__, "truth": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def read_truths(comparison: Path, config: Config, strong: Path | None) -> tuple[Truth, Truth]:
+    """What the held-out and the test clips hold, as the comparison's tables and the events have it."""
+    import numpy as np
+
+    from earmark.comparing.measuring import Truth, events_of_clips
+    from earmark.labels.strong import read_strong
+
+    learn = read_learn_clips(comparison, config)
+    parts = (learn.only(np.flatnonzero(learn.held_out)), read_test_clips(comparison, learn.classes))
+    events = {} if strong is None else read_strong(strong)
+    held_out, test = (Truth(clips, events_of_clips(clips.clips, events)) for clips in parts)
+    return held_out, test
 
 
 def read_learn_clips(comparison: Path, config: Config) -> ClipSet:

@@ -162,7 +162,7 @@ def class_differences_figure(
                     column, row, "–" if np.isnan(value) else f"{value:+.2f}".replace("-", "−"),
                     ha="center", va="center", fontsize=8,
                     fontweight="bold" if is_sure[system][row] else "normal",
-                    color="white" if abs(shade[row, column]) > 0.62 else canvas.INK,
+                    color="white" if abs(shade[row, column]) > 0.8 else canvas.INK,
                 )  # fmt: skip
         names = [canvas.drawable(canvas.shortened(label, n_letters=30)) for label in classes]
         axes.set_yticks(range(len(classes)), labels=names)
