@@ -30,7 +30,7 @@ def found_different(n_seeds: int, seed_deviation: float, n_trials: int) -> tuple
         resampled = table @ weights.T  # (seeds, resamples)
         found = estimate(table.mean(axis=1).tolist(), resampled, n_groups=N_GROUPS)
         at_null = (resampled * of_seeds).sum(axis=0) - found.value
-        n_found += [found.p_value < 0.05, p_value_of(np.array(found.value), at_null) < 0.05]
+        n_found += np.array([found.p_value, float(p_value_of(np.array(found.value), at_null))]) < 0.05
     this, bootstrap = n_found / n_trials
     return float(this), float(bootstrap)
 

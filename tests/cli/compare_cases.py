@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_cases import CLASSES, settings
 
-from earmark.comparing import runs
+from earmark.comparing import page, runs
 from earmark.comparing.runs import said
 from earmark.comparing.worker import Job, carry_out
 from earmark.soundscapes.synthetic import SoundscapeSettings, write_soundscapes
@@ -41,9 +41,14 @@ class InProcess:
         return self.returncode
 
 
-def in_this_process(monkeypatch: pytest.MonkeyPatch, *broken: str) -> list[str]:
-    """Let runs go on here; the names of those that were begun are noted, those in `broken` fail."""
+def in_this_process(monkeypatch: pytest.MonkeyPatch, *broken: str, with_page: bool = False) -> list[str]:
+    """Let runs go on here; the names of those that were begun are noted, those in `broken` fail.
+
+    The page with its pictures takes longer than the runs, so only who looks at it has it made.
+    """
     started: list[str] = []
+    if not with_page:
+        monkeypatch.setattr(page, "write_report", lambda compared, said: compared.asked.out / "report.html")
 
     def start(job: Job, *, one_thread: bool) -> InProcess:
         started.append(Path(job.run).name)

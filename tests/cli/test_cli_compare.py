@@ -11,6 +11,7 @@ from cli_cases import CLASSES, done, earmark, refused
 from click.testing import Result
 from compare_cases import compare, in_this_process, make_data, table
 
+from earmark.comparing import runs
 from earmark.comparing.measuring import read_measured
 from earmark.config_file import read_config
 from earmark.training.checkpoint import load_checkpoint
@@ -28,7 +29,7 @@ def compared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     """A comparison with events, in which nothing went wrong: its folder, what it said, and the runs it began."""
     out = tmp_path_factory.mktemp("compared") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        started = in_this_process(patch)
+        started = in_this_process(patch, with_page=True)
         strong = data.parent / "strong.tsv"
         result = done(*compare(data, out, "--pooling", "power", "--group", "patient", "--strong", strong, "--json"))
     return out, result, started
@@ -55,7 +56,7 @@ def test_every_function_and_seed_has_a_run_and_all_have_the_same_clips(
     assert not {row["group"] for row in learn} & {row["group"] for row in test}
 
 
-def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]]) -> None:
+def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]], data: Path) -> None:
     out, result, _ = compared
     found = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert json.loads(result.stdout) == found
@@ -64,14 +65,18 @@ def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]
     long = {(row["figure"], row["class"], row["pooling"]): row for row in table(out / "comparison.tsv")}
     assert len(long) == 2 * len(WITH_EVENTS) * (1 + len(CLASSES))
     for name in WITH_EVENTS:
-        runs = [read_measured(out / "runs" / f"power-seed-{seed}" / "figures.npz").values[name][0] for seed in (0, 1)]
+        of_runs = [
+            read_measured(out / "runs" / f"power-seed-{seed}" / "figures.npz").values[name][0] for seed in (0, 1)
+        ]
         figure = found["figures"]["power"][name]
-        assert figure["mean"]["value"] == pytest.approx(np.mean(runs))
-        assert figure["of_seeds"] == {"0": pytest.approx(runs[0]), "1": pytest.approx(runs[1])}
-        assert float(long[name, "", "power"]["mean"]) == pytest.approx(np.mean(runs), abs=1e-5)
+        assert figure["mean"]["value"] == pytest.approx(np.mean(of_runs))
+        assert figure["of_seeds"] == {"0": pytest.approx(of_runs[0]), "1": pytest.approx(of_runs[1])}
+        assert float(long[name, "", "power"]["mean"]) == pytest.approx(np.mean(of_runs), abs=1e-5)
     assert found["parts"]["test"]["groups"] == found["n_units"]
     page = (out / "report.html").read_text(encoding="utf-8")
     assert found["advice"]["sentence"] in page
+    assert f"earmark compare {data} --audio {data.parent / 'audio'} --out {out} --pooling power --seeds 2" in page
+    assert "--group patient --strong" in page
     pictures = sorted(path.name for path in (out / "figures").iterdir())
     assert pictures == ["differences_by_class.png", "figures.png", "parameters.png", "training.png"]
     assert (out / "comparison.md").read_text(encoding="utf-8").startswith(found["advice"]["sentence"])
@@ -86,7 +91,7 @@ def test_resume_does_only_what_is_missing(
     before = {path: path.read_bytes() for path in (out / "runs").glob("*-seed-?/*")}
     strong = ("--group", "patient", "--strong", data.parent / "strong.tsv")
     arguments = compare(data, out, "--pooling", "power,linear,max", *strong, "--resume")
-    started = in_this_process(monkeypatch, "max-seed-1")
+    started = in_this_process(monkeypatch, "max-seed-1", with_page=True)
     failed = earmark(*arguments)
     assert failed.exit_code == 1
     assert started == ["max-seed-0", "max-seed-1"]
@@ -97,6 +102,7 @@ def test_resume_does_only_what_is_missing(
     assert results["failures"] == {"max seed 1": "the loss is no longer a finite number"}
     assert "max seed 1" in (out / "report.html").read_text(encoding="utf-8")
 
+    monkeypatch.undo()
     started = in_this_process(monkeypatch)
     done(*arguments)
     assert started == ["max-seed-1"]
@@ -154,6 +160,16 @@ def test_a_clip_that_cannot_be_read_is_in_no_run_and_costs_none(
     used = {row["filename"] for name in ("learn.tsv", "test.tsv") for row in table(tmp_path / "out" / name)}
     assert len(used) == 23
     assert "0003.wav" not in used
+
+
+def test_ctrl_c_says_how_to_go_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(job: object, *, one_thread: bool) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "_start", stop)
+    result = earmark(*compare(data, tmp_path / "out", "--pooling", "power"))
+    assert result.exit_code == 130
+    assert f"the same command with --resume goes on with the runs in {tmp_path / 'out'}" in result.stderr
 
 
 # Wrong input

@@ -42,10 +42,10 @@ def test_runs_of_one_seed_begin_with_the_same_weights_and_see_the_same_batches(r
         dropout = torch.rand(3)  # drawn_batch has seeded it, for the dropout of the step
         seen.append((network.crnn.state_dict(), plan, [batch.features for batch in batches], dropout))
     assert len(seen) == 11
-    for state, plan, batches, dropout in seen[1:]:
+    for state, plan, features, dropout in seen[1:]:
         assert all(torch.equal(state[name], value) for name, value in seen[0][0].items())
         assert plan == seen[0][1]
-        assert all(torch.equal(one, other) for one, other in zip(batches, seen[0][2], strict=True))
+        assert all(torch.equal(one, other) for one, other in zip(features, seen[0][2], strict=True))
         assert torch.equal(dropout, seen[0][3])
 
 

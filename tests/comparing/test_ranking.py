@@ -28,7 +28,7 @@ def test_the_figures_are_those_of_the_curves(rng: np.random.Generator) -> None:
     curves = clip_curves(dict(zip(names, np.exp(log_y), strict=True)), held, classes=CLASSES)
     weights = rng.multinomial(len(tags), np.full(len(tags), 1 / len(tags)), 20)
     expected = WeighableCurves(curves).under(weights)
-    found = ranking_under(weights, log_y, tags, known)
+    found = ranking_under(weights.astype(np.float64), log_y, tags, known)
     for name in ("average_precision", "auroc"):
         np.testing.assert_allclose(found[name], expected[name], atol=1e-12)
 

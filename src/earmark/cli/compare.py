@@ -97,14 +97,19 @@ def command(
         device=chosen_device,
         n_side_by_side=int(number("--jobs", n_jobs, at_least=1)),
         resume=resume,
+        command=_typed(click.get_current_context()),
     )
     _remark(Sources(labels, asked.audio), replace(config, pooling=PoolingConfig()))  # each row has its own
     parts = read_parts(asked)
     compare_display.show_plan(asked, parts, added_linear=_adds_linear(pooling, config))
     if dry_run:
         return
-    with ended_in_order(), compare_display.watching(asked) as watch:
-        compared = compare(asked, watch)
+    try:
+        with ended_in_order(), compare_display.watching(asked) as watch:
+            compared = compare(asked, watch)
+    except KeyboardInterrupt:
+        click.echo(f"\nstopped; the same command with --resume goes on with the runs in {out}", err=True)
+        raise SystemExit(130) from None
     report = _write(compared)
     compare_display.report(compared, report)
     if as_json:
@@ -125,6 +130,22 @@ def _config(config_file: Path | None, overrides: tuple[str, ...]) -> Config:
                 f" --pooling linear,power:{'penalty=1e-4' if key == 'name' else override.partition('.')[2]}"
             )
     return read_config(config_file, overrides=overrides)
+
+
+def _typed(context: click.Context) -> tuple[str, ...]:
+    """The command as it can be typed again: what has its default value is left out."""
+    words = ["earmark", "compare"]
+    for parameter in context.command.params:
+        value = context.params[str(parameter.name)]
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif value is True:
+            words.append(parameter.opts[0])
+        elif isinstance(value, tuple):
+            words += [word for one in value for word in (parameter.opts[0], str(one))]
+        elif value is not None and value is not False and value != parameter.default:
+            words += [parameter.opts[0], str(value)]
+    return tuple(words)
 
 
 def _adds_linear(pooling: str, config: Config) -> bool:

@@ -151,7 +151,7 @@ def main_table(compared: Compared) -> Table:
     from earmark.comparing.tables import IN_TERMINAL, main_rows
 
     found = compared.outcome
-    title = f"{TITLES[found.main]} on the test clips, mean over {over(found)}, interval of 95 %"
+    title = f"{TITLES[found.main]}, mean over {over(found)}, intervals of 95 %"
     table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
     for column, heading in IN_TERMINAL.items():
         table.add_column(heading, justify="left" if column == 0 else "right", no_wrap=True)

@@ -74,7 +74,8 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
     title = TITLES[found.main]
     rows: list[list[Cell]] = [[*row] for row in main_rows(found, found.main)]
     keys = {}
-    for row in dict.fromkeys([said.row if said.row is not None else found.ranked()[0], BASELINE]):
+    others = [row for row in found.ranked() if row != BASELINE]
+    for row in (said.row if said.row not in (None, BASELINE) else next(iter(others), BASELINE), BASELINE):
         if row in found.figures:
             keys[f"{title}, {row}"] = f"{found.figures[row][found.main].mean.value:.2f}"
     text = (f"{' '.join(said.cautions)}\n\n" if said.cautions else "") + (
@@ -244,22 +245,13 @@ def _data(compared: Compared) -> Section:
 def _how(compared: Compared) -> Section:
     """How to do it again."""
     asked = compared.asked
-    columns = asked.columns
-    command: list[str | Path] = ["earmark", "compare", asked.labels, "--audio", asked.audio, "--out", asked.out]
-    command += ["--seeds", str(len(asked.seeds))]
-    for option, value in (
-        ("--group", columns.group), ("--split", columns.split), ("--held-out", columns.held_out),
-        ("--test", columns.test), ("--strong", asked.strong),
-    ):  # fmt: skip
-        command += [option, value] if value is not None else []
     text = (
         f"Every run had the same clips, and those of one seed the same first weights and the same batches;"
         f" {asked.config.training.epochs} epochs each. Each is a folder that earmark train left (runs/), ready for"
         f" earmark export. Groups were resampled {N_RESAMPLES} times. The data were divided once: how much another"
         " choice of clips to learn from would change stands in no interval."
     )
-    command += ["--learn-strong"] if asked.learn_strong else []
-    return Section("How this was made", text, [Commands(shlex.join(map(str, [*command, "--resume"])))])
+    return Section("How this was made", text, [Commands(shlex.join(asked.command))])
 
 
 def _failed(compared: Compared) -> Section:

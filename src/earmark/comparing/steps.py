@@ -51,6 +51,7 @@ class Asked:
         device: where the runs go on.
         n_side_by_side: how many at a time.
         resume: go on with the comparison in `out`.
+        command: what the user typed, for the report.
     """
 
     labels: Path
@@ -65,6 +66,7 @@ class Asked:
     device: str
     n_side_by_side: int
     resume: bool
+    command: tuple[str, ...]
 
 
 @dataclass(frozen=True)
