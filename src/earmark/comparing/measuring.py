@@ -155,8 +155,8 @@ def measure(
         into["loss"] = loss_under(of_clips, of_test.log_y, of_test.log_not_y, tags, known)
     if len(chosen):
         for name, system in _psds(test, of_test, config).items():
-            place = {file: index for index, file in enumerate(np.array(test.names())[chosen].tolist())}
-            of_file = group_of[chosen][[place[file] for file in system.files]]
+            assert system.files == tuple(np.array(test.names())[chosen].tolist())
+            of_file = group_of[chosen]
             found.values[name] = system.under(once[:, of_file])["psds"]
             found.resampled[name] = system.under(drawn[:n_resamples_psds][:, of_file])["psds"]
     return Measured({name: values[0] for name, values in found.values.items()}, found.resampled)

@@ -39,8 +39,8 @@ class Standing:
 def default_jobs(device: str, n_runs: int) -> int:
     """Return how many runs go on side by side: on a CPU one for each core, of one thread each.
 
-    Small networks gain nothing by a second thread: two runs on two cores, one thread each, take little more than half
-    the time of one after another with two threads each.
+    Runs wait for nothing of each other, so side by side they keep all cores busy; the threads of one small network wait
+    for each other at every step.
 
     Example:
         >>> default_jobs("cuda", 4)
