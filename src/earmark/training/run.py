@@ -85,6 +85,7 @@ def train(
     device: str = "auto",
     resume: bool = False,
     watch: Watch | None = None,
+    cache: Path | None = None,
 ) -> TrainingResult:
     r"""Train a detector from tagged clips, and what else is known, and leave it in the folder `out`.
 
@@ -100,6 +101,8 @@ def train(
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         resume: go on with the run in `out`, if there is one.
         watch: whom to tell how far things are.
+        cache: a folder in which `feature_store` has left the features of these clips, which several runs may share:
+            it is only read. None: they are computed into the run's own folder, and removed at the end.
 
     Raises:
         ValueError: for wrong labels or settings, when no clip at all can be read, or when the loss stops being finite.
@@ -130,17 +133,30 @@ def train(
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        result = _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
+        result = _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch, cache=cache)
     return replace(result, remarks=joined.remarks)
 
 
 def _train(
-    out: Path, clips: ClipSet, audio: Path, config: Config, device: torch.device, *, resume: bool, watch: Watch
+    out: Path,
+    clips: ClipSet,
+    audio: Path,
+    config: Config,
+    device: torch.device,
+    *,
+    resume: bool,
+    watch: Watch,
+    cache: Path | None,
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
     begin(out, config, clips, resume=resume)
     store = feature_store(
-        out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
+        out / "cache" if cache is None else cache,
+        clips.clips,
+        audio,
+        config,
+        on_clip=lambda done: watch.on_clip(done, len(clips.clips)),
+        read_only=cache is not None,
     )
     data = training_data(clips, store)
     card = card_of(clips, data, config)
@@ -150,7 +166,8 @@ def _train(
         network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, teacher=teacher
     )
     metrics, untuned = _finish(out, data, config, device, progress)
-    shutil.rmtree(out / "cache")
+    if cache is None:
+        shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
 
