@@ -68,7 +68,7 @@ def test_a_better_class_is_blue_whichever_way_better_is() -> None:
             lower_is_better=sign < 0,
         )
         (image,) = figure.axes[0].images
-        assert image.get_array()[:, 0].tolist() == [1.0, -0.5]
+        assert np.asarray(image.get_array())[:, 0].tolist() == [1.0, -0.5]
         texts = figure.axes[0].texts
         assert [text.get_text() for text in texts] == (
             ["+0.20", "–", "−0.10", "+0.00"] if sign > 0 else ["−0.20", "–", "+0.10", "+0.00"]

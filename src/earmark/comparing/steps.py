@@ -12,26 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import earmark
-from earmark import checks, config_file
+from earmark import config_file
+from earmark.comparing.events import LEARN_STRONG, check_strong, write_learn_strong
 from earmark.comparing.features import shared_features
 from earmark.comparing.measuring import Truth, read_measured
-from earmark.comparing.parts import LEARN, NAMES, TEST, Columns, Parts, three_parts
+from earmark.comparing.parts import NAMES, TEST, Columns, Parts, three_parts
 from earmark.comparing.plan import Row, with_clip_frames
 from earmark.comparing.results import Outcome, outcome
 from earmark.comparing.runs import Standing, run_all
-from earmark.comparing.worker import FIGURES, LEARN_TABLE, SPLIT, Job, digest, is_done, read_truths
+from earmark.comparing.worker import FIGURES, Job, digest, is_done, read_truths
 from earmark.config import Config
-from earmark.events import Event
 from earmark.files import in_use, write_atomic
-from earmark.labels.strong import read_strong
 from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.training.clips import clip_set
-from earmark.training.joining import join
-from earmark.training.sources import Sources
-from earmark.writers import events_to_tsv
 
 PLAN = "comparison.json"
-LEARN_STRONG = "learn-strong.tsv"
 
 
 @dataclass(frozen=True)
@@ -143,7 +138,7 @@ def read_parts(asked: Asked) -> Parts:
             " --group column, or more groups for --test"
         )
     if asked.strong is not None:
-        _check_strong(asked.strong, parts, read_strong(asked.strong))
+        check_strong(asked.strong, parts)
     return parts
 
 
@@ -163,7 +158,7 @@ def compare(asked: Asked, watch: Watch) -> Compared:
         frames /= asked.config.model.time_reduction
         asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
         if asked.learn_strong and asked.strong is not None:
-            _write_learn_strong(asked, parts, read_strong(asked.strong))
+            write_learn_strong(asked.out, parts, asked.strong, asked.audio, asked.config)
         jobs = _jobs(asked, parts)
         held_out, test = read_truths(asked.out, asked.config, asked.strong)
         about = digest(held_out, test)
@@ -214,33 +209,6 @@ def missing_in_test(parts: Parts) -> list[str]:
     test = parts.of(TEST)
     n_clips = (test.tags & test.known).sum(axis=0).tolist()
     return [label for label, n in zip(test.classes, n_clips, strict=True) if n == 0]
-
-
-def _check_strong(path: Path, parts: Parts, strong: Mapping[str, list[Event]]) -> None:
-    """Raise ValueError when events are of other classes or clips."""
-    for name, events in strong.items():
-        checks.known_labels([event.label for event in events], parts.clips.classes, where=f"{path}: {name}")
-    test = parts.of(TEST)
-    if not any(clip.filename in strong for clip in test.clips):
-        first = next(iter(strong), None)
-        raise ValueError(
-            f"{path}: must name clips of the test part, got none of its {len(test.clips)} (such as"
-            f" {test.clips[0].filename!r}; the table has {first!r}) - mark events in those that"
-            " the column 'part' of the comparison calls test, or choose them with --split and --test"
-        )
-
-
-def _write_learn_strong(asked: Asked, parts: Parts, strong: Mapping[str, list[Event]]) -> None:
-    """Events of the clips to learn from, and of no others: a run must not meet those of the test."""
-    learned = {clip.filename for clip in parts.of(LEARN).clips}
-    events = {name: of_file for name, of_file in strong.items() if name in learned}
-    if not events:
-        raise ValueError(
-            f"{asked.strong}: names none of the {len(learned)} recordings to learn from, so --learn-strong would change"
-            " nothing - leave it out, or choose the parts with --split"
-        )
-    write_atomic(asked.out / LEARN_STRONG, events_to_tsv(events))
-    join(Sources(asked.out / LEARN_TABLE, asked.audio, asked.out / LEARN_STRONG), asked.config, SPLIT)
 
 
 def _plan(asked: Asked, parts: Parts) -> dict[str, Any]:
