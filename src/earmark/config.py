@@ -155,7 +155,8 @@ class TrainingConfig:
     validate_every_epochs: int = 1
     # auto: mean_teacher when there are recordings without labels | supervised | mean_teacher (section [teacher])
     method: str = "auto"
-    unlabelled_seconds: float = 10.0  # longer recordings without labels are cut into clips of about this length
+    # Longer recordings without labels are cut into clips of about this length; None: that of most labelled clips.
+    unlabelled_seconds: float | None = None
     # f1: best held-out macro clip F1 (where no class can have one: as loss) | events: best macro event F1 of held-out
     # clips that are wholly labelled, decoded without tuning | loss: lowest held-out loss | last
     select: str = "f1"
@@ -172,7 +173,8 @@ class TrainingConfig:
         checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
-        checks.number("training.unlabelled_seconds", self.unlabelled_seconds, above=0)
+        if self.unlabelled_seconds is not None:
+            checks.number("training.unlabelled_seconds", self.unlabelled_seconds, above=0)
         checks.number("training.plateau_patience", self.plateau_patience, at_least=0, whole=True)
         for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed", "frame_weight"):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)

@@ -70,7 +70,7 @@ def join(sources: Sources, config: Config, split: Split) -> Joined:
     )
     if sources.strong is not None:
         clips = replace(clips, strong=tuple(labels))
-    others, left_out = unlabelled_clips(sources, [row.filename for row in rows], config.training.unlabelled_seconds)
+    others, left_out = unlabelled_clips(sources, rows, config.training.unlabelled_seconds)
     alike = [
         f"the classes {first!r} and {second!r} look alike, and only the strong labels have one of them - are they one?"
         for first, second in similar_classes(rows)

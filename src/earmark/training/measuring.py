@@ -80,7 +80,7 @@ def _step(
     norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
     optimiser.step()
     if teacher is not None:
-        move_teacher(teacher, network, config, step=1)
+        move_teacher(teacher, network, config, step=1, n_steps=1)
     norm.item()  # waits for a GPU
     return batch.features.shape[0] * batch.features.shape[1]
 
