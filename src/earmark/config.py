@@ -150,6 +150,10 @@ class TrainingConfig:
     select: str = "f1"
     checkpoint_seconds: float = 60.0  # a checkpoint at least this often, besides the one after each epoch
     snapshot_epochs: tuple[int, ...] = ()  # epochs after which a copy is kept in snapshots/
+    frame_weight: float = 1.0  # of the loss of frames against the loss of tags, where there are strong labels
+    # Whether the tags of a clip count where all its moments are known too. The pooling function then learns from them
+    # as well, and the tags of a model are trained on all there is; the recipe of 2019 does without.
+    tags_of_strong: bool = True
     loss: str = "log"  # log: on log y^c and log(1 - y^c), no clamp | clamped: y^c clamped to [1e-7, 1 - 1e-7]
     seed: int = 0
 
@@ -157,7 +161,7 @@ class TrainingConfig:
         checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
-        for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed"):
+        for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed", "frame_weight"):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)
         checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
         checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1, whole=True)

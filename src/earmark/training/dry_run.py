@@ -24,10 +24,12 @@ from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
 from earmark.training.feature_store import feature_store, located
 from earmark.training.held_out import batch_frames
-from earmark.training.run import Split, check_settings, read_clips
+from earmark.training.joining import join
+from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
+from earmark.training.sources import Sources, Split
 from earmark.training.starting import new_network
-from earmark.training.weak import piece_and_context_frames
+from earmark.training.supervised import piece_and_context_frames
 
 _PLANNED_CLIPS = 100_000  # over all epochs that are planned, but one at least; it takes less than a second
 
@@ -128,9 +130,8 @@ class _Plan:
 
 
 def dry_run(
-    labels: Path,
+    sources: Sources,
     *,
-    audio: Path,
     config: Config,
     split: Split | None = None,
     device: str = "auto",
@@ -143,12 +144,14 @@ def dry_run(
     from their frames.
 
     Args:
-        labels, audio, config, split, device: as for `earmark.training.run.train`.
+        sources: labels and recordings.
+        config, split, device: as for `earmark.training.run.train`.
         on_file: told how many of how many files were probed.
     """
-    whole = read_clips(labels, config, Split() if split is None else split)
+    joined = join(sources, config, Split() if split is None else split)
+    whole = joined.clips
     check_settings(config, whole)
-    headers = _headers(whole.clips, audio, config, on_file)
+    headers = _headers(whole.clips, sources.audio, config, on_file)
     clips, samples = whole.only(np.flatnonzero(headers.samples)), headers.samples[headers.samples > 0]
     if clips.held_out.all():
         raise ValueError(f"no training clip could be read; the first: {located(*headers.unreadable[0])}")
@@ -157,7 +160,7 @@ def dry_run(
     to_read = np.array(sorted({clip for batch in chosen for clip in batch}))
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        store = feature_store(Path(folder), clips.only(to_read).clips, audio, config, on_clip=lambda done: None)
+        store = feature_store(Path(folder), clips.only(to_read).clips, sources.audio, config, on_clip=lambda done: None)
         reading_seconds = (time.perf_counter() - begin) * float(samples.sum() / samples[to_read].sum())
         data = TrainingData(clips.only(to_read[list(store.kept)]), store)
         if not len(data.training):

@@ -15,31 +15,19 @@ from numpy.typing import NDArray
 
 from earmark.config import Config
 from earmark.files import in_use, write_atomic
-from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from earmark.training.clips import ClipSet, clip_set
+from earmark.training.clips import ClipSet
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
 from earmark.training.feature_store import FeatureStore, feature_store, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
+from earmark.training.joining import join
 from earmark.training.loop import train_network
+from earmark.training.sources import Sources
+from earmark.training.sources import Split as Split
 from earmark.training.starting import begin, card_of, start_or_resume
-
-
-@dataclass(frozen=True)
-class Split:
-    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name.
-
-    Example:
-        >>> Split(column="split", held_out_value="test").group_column is None
-        True
-    """
-
-    column: str | None = None
-    held_out_value: str | None = None
-    group_column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +41,7 @@ class Watch:
 
     on_clip: Callable[[int, int], None] = field(default=lambda done, total: None)  # features of clips
     on_row: Callable[[dict[str, Any]], None] = field(default=lambda row: None)  # rows of the log
+    on_remark: Callable[[str], None] = field(default=lambda text: None)  # how the labels fit together
 
 
 @dataclass(frozen=True)
@@ -85,18 +74,24 @@ def train(
     audio: Path,
     out: Path,
     config: Config,
+    strong: Path | None = None,
+    reviewed: Path | None = None,
+    unlabelled: Path | None = None,
     split: Split | None = None,
     device: str = "auto",
     resume: bool = False,
     watch: Watch | None = None,
 ) -> TrainingResult:
-    r"""Train a detector from tagged clips and leave it in the folder `out`.
+    r"""Train a detector from tagged clips, and what else is known, and leave it in the folder `out`.
 
     Args:
         labels: weak-label file, or a folder with one sub-folder per class.
         audio: folder of the recordings.
         out: the run's folder.
         config: all settings.
+        strong: strong labels of some of the recordings, or of others in the same folder.
+        reviewed: where, and for which classes, they are complete; None means that their files are.
+        unlabelled: folder of recordings of which nothing is known.
         split: how clips are held out.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         resume: go on with the run in `out`, if there is one.
@@ -124,8 +119,11 @@ def train(
     """
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
-    clips = read_clips(labels, config, split)
+    joined = join(Sources(labels, audio, strong, reviewed, unlabelled), config, split)
+    clips = joined.clips
     check_settings(config, clips)
+    for remark in joined.remarks:
+        watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
         return _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
@@ -151,30 +149,6 @@ def _train(
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
 
-def read_clips(labels: Path, config: Config, split: Split) -> ClipSet:
-    r"""Return the clips of a label file (or a folder per class), with what is held out.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     labels = Path(folder, "weak.tsv")
-        ...     _ = labels.write_text("filename\tevent_labels\tsplit\na.wav\tdog\ttrain\nb.wav\t\ttest\n")
-        ...     clips = read_clips(labels, Config(), Split("split", "test"))
-        >>> clips.classes, clips.held_out.tolist()
-        (('dog',), [False, True])
-    """
-    clips = read_weak(labels)
-    return clip_set(
-        clips,
-        classes_to_learn(clips, labels),
-        holdout_fraction=config.training.holdout_fraction,
-        split_column=split.column,
-        held_out_value=split.held_out_value,
-        group_column=split.group_column,
-        seed=config.training.seed,
-    )
-
-
 def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
     """Return the clips that could be read, beside their features.
 
@@ -183,6 +157,7 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
 
     Example:
         >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
         >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> reason = ("weak.tsv:2", "a", "a: is empty")
@@ -226,6 +201,7 @@ def check_settings(config: Config, clips: ClipSet) -> None:
     Example:
         >>> from earmark.config import PoolingConfig
         >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
         >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> check_settings(Config(), clips)

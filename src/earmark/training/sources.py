@@ -1,0 +1,50 @@
+"""What a run learns from: tags, strong labels and where they are complete, and recordings without labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files and folders of a run.
+
+    Args:
+        labels: weak-label file, or a folder with one sub-folder per class.
+        audio: folder of the recordings.
+        strong: strong-label file. Alone it means that its files are complete: all that is not marked is without.
+        reviewed: where, and for which classes, the strong labels are complete; outside only what is marked is known.
+        unlabelled: folder of recordings of which nothing is known.
+
+    Example:
+        >>> Sources(Path("weak.tsv"), Path("audio")).strong is None
+        True
+    """
+
+    labels: Path
+    audio: Path
+    strong: Path | None = None
+    reviewed: Path | None = None
+    unlabelled: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.reviewed is not None and self.strong is None:
+            raise ValueError(
+                f"--reviewed {self.reviewed} needs --strong: it says where the strong labels are complete"
+                " - which file has them?"
+            )
+
+
+@dataclass(frozen=True)
+class Split:
+    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name.
+
+    Example:
+        >>> Split(column="split", held_out_value="test").group_column is None
+        True
+    """
+
+    column: str | None = None
+    held_out_value: str | None = None
+    group_column: str | None = None
