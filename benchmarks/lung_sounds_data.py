@@ -28,7 +28,7 @@ CLASSES_OF_LABEL = {
     "Wheeze+Crackle": ("continuous", "crackles"),
 }
 NOT_ANNOTATED = "Poor Quality"
-HELD_OUT_PERCENT = 15  # of the patients of the training part
+HELD_OUT_PERCENT = 20  # of the patients of the training part
 STRONG_PERCENTS = (5, 20, 100)  # of the training recordings, with events besides tags
 TESTS = ("inter", "intra")  # new patients; other recordings of patients that were trained on
 
@@ -85,9 +85,8 @@ def write_tables(recordings: Sequence[Recording], folder: Path) -> None:
     """Write what earmark and a reader need: tags, events of each part, shares of them, patients, durations."""
     folder.mkdir(parents=True, exist_ok=True)
     learned = [one for one in recordings if one.part not in TESTS]
-    rows = ["filename\tevent_labels\tpatient\tsplit"]
-    rows += [f"{one.filename}\t{','.join(one.tags)}\t{one.patient}\t{one.part}" for one in learned]
-    write_atomic(folder / "weak.tsv", "\n".join(rows) + "\n")
+    write_atomic(folder / "weak.tsv", _weak(learned))
+    write_atomic(folder / "test.tsv", _weak([one for one in recordings if one.part in TESTS]))
     for part in TESTS:
         write_atomic(folder / f"{part}.tsv", _strong([one for one in recordings if one.part == part]))
     training = [one for one in learned if one.part == "train"]
@@ -109,9 +108,13 @@ def _part(split: str, patient: str) -> str:
 
 def _in_classes(events: Iterable[Event]) -> tuple[Event, ...]:
     """Events in our classes: wheezing with crackles is an event of both."""
-    return tuple(
-        Event(event.onset, event.offset, label) for event in events for label in CLASSES_OF_LABEL[event.label]
-    )
+    return tuple(Event(event.onset, event.offset, label) for event in events for label in CLASSES_OF_LABEL[event.label])
+
+
+def _weak(recordings: Sequence[Recording]) -> str:
+    """Their tags as a table."""
+    rows = (f"{one.filename}\t{','.join(one.tags)}\t{one.patient}\t{one.part}\n" for one in recordings)
+    return "filename\tevent_labels\tpatient\tsplit\n" + "".join(rows)
 
 
 def _strong(recordings: Sequence[Recording]) -> str:

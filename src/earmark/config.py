@@ -80,8 +80,8 @@ class ModelConfig:
     batch_norm_eps: float = 1e-5
     batch_norm_momentum: float = 0.1
     conv_dropout: float = 0.0  # after each block's activation
-    # 0: none, so that a frame hears no farther than its convolutions reach. From tags alone a recurrent layer may say of
-    # every frame what it remembers of the clip, which makes right tags and no events.
+    # 0: none, so that a frame hears no farther than its convolutions reach. From tags alone a recurrent layer may say
+    # of every frame what it remembers of the clip, which makes right tags and no events.
     rnn_layers: int = 1
     rnn_units: int = 128  # per direction
     rnn_dropout: float = 0.0  # after the recurrent layers
