@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from lung_sounds_data import CLASSES
 from lung_sounds_systems import Job, config_of
-from lung_sounds_table import Truth, found_in
-from lung_sounds_training import Scores, read_scores, timeline_of
+from lung_sounds_table import Truth, found_by
+from lung_sounds_training import read_scores, timeline_of
 
 from earmark.audio import read_audio
 from earmark.models.features import LogMel, mel_centres_hz
@@ -34,12 +34,9 @@ def draw(out: Path, audio: Path, docs: Path) -> None:
             if name not in shown and sum(event.label == label for event in events) >= N_EVENTS
         )
         shown.add(name)
-        runs = {system: read_scores(out / "results" / f"{system}-0.npz") for system in SHOWN}
-        alone = {
-            system: Scores({name: scores.frames[name]}, {name: scores.clips[name]})
-            for system, (scores, _) in runs.items()
-        }
-        detected = {system: found_in(alone[system], runs[system][1], truth)[1][name] for system in SHOWN}
+        paths = {system: out / "results" / f"{system}-0.npz" for system in SHOWN}
+        alone = {system: read_scores(path)[0].only([name]) for system, path in paths.items()}
+        detected = {system: found_by(path, out, truth, is_tuned=False)[1][name] for system, path in paths.items()}
         samples = torch.from_numpy(read_audio(audio / name, sample_rate=config.features.sample_rate).samples)
         with torch.no_grad():
             frames = log_mel(samples[None])[0].numpy()

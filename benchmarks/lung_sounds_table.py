@@ -9,20 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from lung_sounds_data import CLASSES, TESTS
+from lung_sounds_decoding import NO_TAILS, Tails, decoded, tags_of, tuned_on_events
 from lung_sounds_systems import SYSTEMS, Job, config_of
-from lung_sounds_training import Scores, decoded, read_scores, tags_of, timeline_of
+from lung_sounds_training import read_scores, timeline_of
 
 from earmark.detection.decoding import decode
 from earmark.detection.settings import Decoding
 from earmark.events import Event
 from earmark.files import write_atomic
 from earmark.labels.strong import read_durations, read_groups, read_strong
-from earmark.metrics import CountsByFile, Evaluation, compare, evaluate, uncertainty
+from earmark.metrics import CountsByFile, compare, evaluate, uncertainty
 from earmark.metrics.bootstrap import Interval, groups_of, interval_of, run_weights, weight_pieces
 from earmark.metrics.curves import SCENARIO_1, ScoredClips, curve_uncertainty, score_table, scored_clips
 from earmark.metrics.figures import MACRO
@@ -63,48 +65,58 @@ class Truth:
 def write_table(out: Path, docs: Path) -> None:
     """Write docs/lung-sounds-table.md, and all figures as JSON beside the results."""
     parts, figures = [], {}
-    for part, words in zip(TESTS, ("new patients (inter)", "patients trained on (intra)"), strict=True):
+    for part, words in zip(TESTS, ("New patients (inter)", "Patients trained on (intra)"), strict=True):
         truth = Truth.of(out, part)
-        runs = {name: found for name in SYSTEMS if len(found := runs_of(name, out, truth))}
-        if BASELINE not in runs or UPPER_BOUND not in runs:
-            raise ValueError(f"{out / 'results'} must have runs of {BASELINE} and {UPPER_BOUND}, got {', '.join(runs)}")
-        rows = {name: figures_of(name, runs, truth) for name in runs}
-        figures[part] = rows
         n_patients = len({truth.patients[name] for name in truth.events})
-        parts.append(f"### {words.capitalize()}: {len(truth.events)} recordings of {n_patients} patients\n")
-        parts.append(_table(rows))
-        parts.append(_class_table(rows))
-    write_atomic(docs / "lung-sounds-table.md", "\n".join(parts))
+        parts.append(f"## {words}: {len(truth.events)} recordings of {n_patients} patients\n")
+        for is_tuned, how in ((False, "Decoded as tags allow"), (True, "Decoded with settings from held-out events")):
+            runs = {name: found for name in SYSTEMS if len(found := runs_of(name, out, truth, is_tuned=is_tuned))}
+            missing = {BASELINE, UPPER_BOUND} - set(runs)
+            if missing:
+                raise ValueError(f"{out / 'results'} must have runs of {' and '.join(sorted(missing))}, got none")
+            rows = {name: figures_of(name, runs, truth) for name in runs}
+            figures[f"{part}, {how}"] = rows
+            parts += [f"### {how}\n", _table(rows), _class_table(rows)]
+            print(part, how, {name: round(row["event"][0], 3) for name, row in rows.items()}, flush=True)
+    write_atomic(docs / "lung-sounds-table.md", "\n".join(["# The figures of lung-sounds.md\n", *parts]))
     write_atomic(out / "figures.json", json.dumps(figures, indent=1) + "\n")
 
 
-def runs_of(name: str, out: Path, truth: Truth) -> Runs:
+def runs_of(name: str, out: Path, truth: Truth, *, is_tuned: bool) -> Runs:
     """Return the runs of a system that have ended."""
     runs = Runs({level: [] for level in LEVELS}, [])
     for path in sorted((out / "results").glob(f"{name}-[0-9]*.npz")):
         if path.stem.rpartition("-")[0] != name:
             continue
-        scores, about = read_scores(path)
-        scores = Scores(*({file: of[file] for file in truth.events} for of in (scores.frames, scores.clips)))
-        result = evaluation_of(scores, about, truth)
+        tags, events, about = found_by(path, out, truth, is_tuned=is_tuned)
+        result = evaluate(truth.events, events, predicted_tags=tags, durations=truth.durations, classes=CLASSES)
         for level, counts in zip(LEVELS, result.by_file, strict=True):
             runs.counts[level].append(counts)
-        table = score_table(scores.frames, classes=CLASSES, hop_seconds=float(about["hop_seconds"]))
+        frames = read_scores(path)[0].only(truth.events).frames
+        table = score_table(frames, classes=CLASSES, hop_seconds=float(about["hop_seconds"]))
         runs.scored.append(scored_clips(table, truth.events, durations=truth.durations))
     return runs
 
 
-def evaluation_of(scores: Scores, about: dict[str, Any], truth: Truth) -> Evaluation:
-    """Return one run's events and tags against the annotators'."""
-    tags, events = found_in(scores, about, truth)
-    return evaluate(truth.events, events, predicted_tags=tags, durations=truth.durations, classes=CLASSES)
+def found_by(
+    path: Path, out: Path, truth: Truth, *, is_tuned: bool
+) -> tuple[dict[str, set[str]], dict[str, list[Event]], dict[str, Any]]:
+    """Return the tags and the events that a run finds in the recordings of a test, and what the run is."""
+    scores, about = read_scores(path)
+    grid = timeline_of(config_of(Job(about["system"], 0)))
+    decoding, tails = _tuned(path, out) if is_tuned else (Decoding.from_dict(about["decoding"]), NO_TAILS)
+    of_test = scores.only(truth.events)
+    tags = tags_of(of_test, decoding)
+    return tags, decoded(of_test, decoding, grid, truth.durations, tags, tails), about
 
 
-def found_in(scores: Scores, about: dict[str, Any], truth: Truth) -> tuple[dict[str, set[str]], dict[str, list[Event]]]:
-    """Return the tags and the events that a run finds."""
-    decoding = Decoding.from_dict(about["decoding"])
-    tags = tags_of(scores, decoding)
-    return tags, decoded(scores, decoding, timeline_of(config_of(Job(about["system"], 0))), truth.durations, tags)
+@cache
+def _tuned(path: Path, out: Path) -> tuple[Decoding, Tails]:
+    """The settings that are best on the held-out events; once for both tests."""
+    scores, about = read_scores(path)
+    grid, durations = timeline_of(config_of(Job(about["system"], 0))), read_durations(out / "durations.tsv")
+    truth = read_strong(out / "held-out.tsv")
+    return tuned_on_events(scores.only(truth), Decoding.from_dict(about["decoding"]), grid, durations, truth)
 
 
 def figures_of(name: str, runs: dict[str, Runs], truth: Truth) -> dict[str, Any]:

@@ -8,22 +8,19 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from lung_sounds_decoding import TEACHING_TAILS, Scores, decoded
 from lung_sounds_systems import Job, config_of, system_of
 from numpy.typing import NDArray
 
 from earmark.config import Config
-from earmark.detection.decoding import decode
 from earmark.detection.settings import Decoding
-from earmark.detection.tags import has_tag
 from earmark.detection.tuning import tune_thresholds_from_tags
-from earmark.events import Event
 from earmark.files import write_atomic, write_atomic_with
 from earmark.labels.strong import read_durations
 from earmark.labels.weak import read_weak
@@ -43,19 +40,6 @@ from earmark.training.starting import begin, card_of, start_or_resume
 from earmark.writers import events_to_tsv
 
 SPLIT = Split("split", "held-out")
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What a network says about recordings.
-
-    Args:
-        frames: file name -> (frames, classes), 0 to 1.
-        clips: file name -> (classes,), 0 to 1.
-    """
-
-    frames: dict[str, NDArray[np.float32]]
-    clips: dict[str, NDArray[np.float32]]
 
 
 def make_features(out: Path, audio: Path, config: Config) -> None:
@@ -95,8 +79,9 @@ def run(job: Job, *, out: Path, audio: Path, epochs: int | None, device: str, th
     decoding = decoding_of(config, data.clips, data.held_out, tagged)
     if system.teaches is not None:
         learned = score(network, data.clips, data.store, data.training, config)
-        tags = {clip.filename: clip.labels for clip in data.clips.clips}
-        events = decoded(learned, decoding, timeline_of(config), read_durations(out / "durations.tsv"), tags)
+        tags = {clip.filename: clip.labels for clip in data.clips.clips}  # what is known is not asked of the network
+        durations = read_durations(out / "durations.tsv")
+        events = decoded(learned, decoding, timeline_of(config), durations, tags, TEACHING_TAILS)
         write_atomic(out / system.teaches.format(seed=job.seed), events_to_tsv(events, with_scores=False))
     test_clips = tests(out)
     test_store = _store(out / "features-test", test_clips, audio, config)
@@ -125,33 +110,6 @@ def decoding_of(config: Config, clips: ClipSet, indices: NDArray[np.intp], clip_
         for of_frames, of_tags in zip(start.settings, tuned.settings, strict=True)
     )
     return Decoding(start.mode, start.classes, settings)
-
-
-def decoded(
-    scores: Scores,
-    decoding: Decoding,
-    timeline: Timeline,
-    durations: Mapping[str, float],
-    tags: Mapping[str, Collection[str]],
-) -> dict[str, list[Event]]:
-    """Events of every recording, of the classes alone that its tags name."""
-    return {
-        name: [
-            event
-            for event in decode(probs, decoding=decoding, timeline=timeline, duration_seconds=durations[name])
-            if event.label in tags[name]
-        ]
-        for name, probs in scores.frames.items()
-    }
-
-
-def tags_of(scores: Scores, decoding: Decoding) -> dict[str, set[str]]:
-    """The classes of every recording whose clip probability reaches the threshold."""
-    found = has_tag(np.stack(list(scores.clips.values())), decoding=decoding)
-    return {
-        name: {label for label, is_there in zip(decoding.classes, row, strict=True) if is_there}
-        for name, row in zip(scores.clips, found, strict=True)
-    }
 
 
 def timeline_of(config: Config) -> Timeline:
