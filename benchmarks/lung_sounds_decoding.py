@@ -1,4 +1,4 @@
-"""From scores to events, in two ways: from tags alone, and with settings chosen on the events of held-out patients.
+"""From scores to events: as tags allow, with tails, and with settings chosen on the events of held-out patients.
 
 From tags alone a recording has events only of the classes its own tags name, and a class's threshold for tags is the
 one that tags the held-out patients best. Frames are decoded as lung_sounds.toml says.
@@ -26,8 +26,8 @@ from earmark.timeline import Timeline
 
 Tails = Mapping[str, float]  # class -> seconds
 NO_TAILS: Tails = {}
-# Of the events that a network teaches itself: breathing out follows breathing in, and is the quieter half.
-TEACHING_TAILS: Tails = {"crackles": 0.3, "normal": 0.3}
+# Breathing out follows breathing in and is the quieter half. Chosen on the events of held-out patients.
+TAILS: Tails = {"crackles": 0.3, "normal": 0.3}
 TAILS_SECONDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 LOW_FRACTIONS = (1.0, 0.7, 0.4)

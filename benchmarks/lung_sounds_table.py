@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from lung_sounds_data import CLASSES, TESTS
-from lung_sounds_decoding import NO_TAILS, Tails, decoded, tags_of, tuned_on_events
-from lung_sounds_systems import SYSTEMS, Job, config_of
+from lung_sounds_decoding import NO_TAILS, TAILS, Tails, decoded, tags_of, tuned_on_events
+from lung_sounds_systems import SYSTEMS, Job, config_of, system_of
 from lung_sounds_training import read_scores, timeline_of
 
 from earmark.detection.decoding import decode
@@ -32,6 +32,8 @@ from earmark.metrics.resampled import group_columns, observed, resampled
 from earmark.timeline import Timeline
 
 LEVELS = ("event", "segment", "clip")
+AS_TAGS_ALLOW, WITH_TAILS, TUNED = "as tags allow", "with tails", "with settings from held-out events"
+DECODINGS = (AS_TAGS_ALLOW, WITH_TAILS, TUNED)
 BASELINE, UPPER_BOUND = "linear", "strong"
 
 
@@ -69,26 +71,26 @@ def write_table(out: Path, docs: Path) -> None:
         truth = Truth.of(out, part)
         n_patients = len({truth.patients[name] for name in truth.events})
         parts.append(f"## {words}: {len(truth.events)} recordings of {n_patients} patients\n")
-        for is_tuned, how in ((False, "Decoded as tags allow"), (True, "Decoded with settings from held-out events")):
-            runs = {name: found for name in SYSTEMS if len(found := runs_of(name, out, truth, is_tuned=is_tuned))}
+        for how in DECODINGS:
+            runs = {name: found for name in SYSTEMS if len(found := runs_of(name, out, truth, how=how))}
             missing = {BASELINE, UPPER_BOUND} - set(runs)
             if missing:
                 raise ValueError(f"{out / 'results'} must have runs of {' and '.join(sorted(missing))}, got none")
             rows = {name: figures_of(name, runs, truth) for name in runs}
             figures[f"{part}, {how}"] = rows
-            parts += [f"### {how}\n", _table(rows), _class_table(rows)]
+            parts += [f"### Decoded {how}\n", _table(rows), _class_table(rows)]
             print(part, how, {name: round(row["event"][0], 3) for name, row in rows.items()}, flush=True)
     write_atomic(docs / "lung-sounds-table.md", "\n".join(["# The figures of lung-sounds.md\n", *parts]))
     write_atomic(out / "figures.json", json.dumps(figures, indent=1) + "\n")
 
 
-def runs_of(name: str, out: Path, truth: Truth, *, is_tuned: bool) -> Runs:
+def runs_of(name: str, out: Path, truth: Truth, *, how: str) -> Runs:
     """Return the runs of a system that have ended."""
     runs = Runs({level: [] for level in LEVELS}, [])
     for path in sorted((out / "results").glob(f"{name}-[0-9]*.npz")):
         if path.stem.rpartition("-")[0] != name:
             continue
-        tags, events, about = found_by(path, out, truth, is_tuned=is_tuned)
+        tags, events, about = found_by(path, out, truth, how=how)
         result = evaluate(truth.events, events, predicted_tags=tags, durations=truth.durations, classes=CLASSES)
         for level, counts in zip(LEVELS, result.by_file, strict=True):
             runs.counts[level].append(counts)
@@ -99,12 +101,16 @@ def runs_of(name: str, out: Path, truth: Truth, *, is_tuned: bool) -> Runs:
 
 
 def found_by(
-    path: Path, out: Path, truth: Truth, *, is_tuned: bool
+    path: Path, out: Path, truth: Truth, *, how: str
 ) -> tuple[dict[str, set[str]], dict[str, list[Event]], dict[str, Any]]:
     """Return the tags and the events that a run finds in the recordings of a test, and what the run is."""
     scores, about = read_scores(path)
     grid = timeline_of(config_of(Job(about["system"], 0)))
-    decoding, tails = _tuned(path, out) if is_tuned else (Decoding.from_dict(about["decoding"]), NO_TAILS)
+    decoding, tails = Decoding.from_dict(about["decoding"]), NO_TAILS
+    if how == TUNED:
+        decoding, tails = _tuned(path, out)
+    elif how == WITH_TAILS and system_of(about["system"]).strong is None:
+        tails = TAILS  # who has learned from events, or from events with tails, knows where they end
     of_test = scores.only(truth.events)
     tags = tags_of(of_test, decoding)
     return tags, decoded(of_test, decoding, grid, truth.durations, tags, tails), about

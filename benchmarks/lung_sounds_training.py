@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from lung_sounds_decoding import TEACHING_TAILS, Scores, decoded
+from lung_sounds_decoding import TAILS, Scores, decoded
 from lung_sounds_systems import Job, config_of, system_of
 from numpy.typing import NDArray
 
@@ -81,7 +81,7 @@ def run(job: Job, *, out: Path, audio: Path, epochs: int | None, device: str, th
         learned = score(network, data.clips, data.store, data.training, config)
         tags = {clip.filename: clip.labels for clip in data.clips.clips}  # what is known is not asked of the network
         durations = read_durations(out / "durations.tsv")
-        events = decoded(learned, decoding, timeline_of(config), durations, tags, TEACHING_TAILS)
+        events = decoded(learned, decoding, timeline_of(config), durations, tags, TAILS)
         write_atomic(out / system.teaches.format(seed=job.seed), events_to_tsv(events, with_scores=False))
     test_clips = tests(out)
     test_store = _store(out / "features-test", test_clips, audio, config)
