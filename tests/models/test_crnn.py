@@ -263,6 +263,7 @@ def test_first_weights_of_2019() -> None:
 
 def _assert_orthogonal_and_unbiased(crnn: CRNN) -> None:
     """Every GRU matrix has orthonormal columns (or rows), and every bias but those of batch normalisation is 0."""
+    assert crnn.recurrent is not None
     for name, values in crnn.recurrent.named_parameters():
         if "weight" in name:
             short = values if values.shape[0] <= values.shape[1] else values.T
