@@ -9,6 +9,8 @@ import dataclasses
 from dataclasses import dataclass, field
 
 from earmark import checks
+from earmark.config_mixed import QuotaConfig as QuotaConfig
+from earmark.config_mixed import TeacherConfig as TeacherConfig
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,20 @@ class TrainingConfig:
     balance: str = "classes"  # classes: rare classes are drawn as often as common ones | none: every clip once an epoch
     learning_rate: float = 1e-3
     pooling_learning_rate_factor: float = 1.0  # the pooling parameters learn this many times faster
-    warmup_epochs: float = 0.5  # the learning rate rises from 0, then falls along a cosine
+    # cosine: a rise from 0 over warmup_epochs, then down along a cosine | ramp: up along exp(-5 (1 - t / T)^2), T being
+    # teacher.ramp_epochs, then constant | plateau: constant after warmup_epochs, halved whenever more than
+    # plateau_patience looks at the held-out clips in a row have not seen a lower loss
+    schedule: str = "cosine"
+    warmup_epochs: float = 0.5
+    plateau_patience: int = 3
     gradient_clip: float = 5.0  # largest norm of the gradient; 0: off
     holdout_fraction: float = 0.15  # of the groups (or clips), when no column says what is held out
     validate_every_epochs: int = 1
-    # f1: best held-out macro clip F1 (where no class can have one: as loss) | loss: lowest held-out loss | last
+    # auto: mean_teacher when there are recordings without labels | supervised | mean_teacher (section [teacher])
+    method: str = "auto"
+    unlabelled_seconds: float = 10.0  # longer recordings without labels are cut into clips of about this length
+    # f1: best held-out macro clip F1 (where no class can have one: as loss) | events: best macro event F1 of held-out
+    # clips that are wholly labelled, decoded without tuning | loss: lowest held-out loss | last
     select: str = "f1"
     checkpoint_seconds: float = 60.0  # a checkpoint at least this often, besides the one after each epoch
     snapshot_epochs: tuple[int, ...] = ()  # epochs after which a copy is kept in snapshots/
@@ -164,6 +175,8 @@ class TrainingConfig:
         checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
+        checks.number("training.unlabelled_seconds", self.unlabelled_seconds, above=0)
+        checks.number("training.plateau_patience", self.plateau_patience, at_least=0, whole=True)
         for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed", "frame_weight"):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)
         checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
@@ -171,7 +184,9 @@ class TrainingConfig:
         for epoch in self.snapshot_epochs:
             checks.number("training.snapshot_epochs", epoch, at_least=1, at_most=self.epochs)
         checks.choice("training.balance", self.balance, ("classes", "none"))
-        checks.choice("training.select", self.select, ("f1", "loss", "last"))
+        checks.choice("training.schedule", self.schedule, ("cosine", "ramp", "plateau"))
+        checks.choice("training.method", self.method, ("auto", "supervised", "mean_teacher"))
+        checks.choice("training.select", self.select, ("f1", "events", "loss", "last"))
         checks.choice("training.loss", self.loss, ("log", "clamped"))
 
 
@@ -234,8 +249,15 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     pooling: PoolingConfig = field(default_factory=PoolingConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+    quotas: QuotaConfig = field(default_factory=QuotaConfig)
+    teacher: TeacherConfig = field(default_factory=TeacherConfig)
     augment: AugmentConfig = field(default_factory=AugmentConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
+
+    @property
+    def ramp_epochs(self) -> float:
+        """Epochs in which the weight of the teacher, or the learning rate, rises."""
+        return self.training.epochs / 2 if self.teacher.ramp_epochs is None else self.teacher.ramp_epochs
 
     def __post_init__(self) -> None:
         frames, reduction = self.features.clip_frames, self.model.time_reduction

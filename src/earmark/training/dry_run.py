@@ -19,12 +19,13 @@ from earmark.labels.weak import WeakClip
 from earmark.training import measuring
 from earmark.training.batch import Batch
 from earmark.training.clip_features import length_remark
-from earmark.training.clips import ClipSet
+from earmark.training.clips import KINDS, ClipSet
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
 from earmark.training.feature_store import feature_store, located
 from earmark.training.held_out import batch_frames
 from earmark.training.joining import join
+from earmark.training.mean_teacher import has_teacher, new_teacher
 from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
 from earmark.training.sources import Sources, Split
@@ -55,6 +56,9 @@ class DryRun:
         notes: (where in the label file, filename, remark) of clips of which only a part would be used.
         first_batch: of the run, as it would be drawn.
         first_batch_tags: the tags of its clips, and what is not known of them.
+        kinds: training clips of each kind: with tags alone, with strong labels, without labels.
+        has_teacher: whether the mean teacher is used.
+        remarks: on how the labels fit together.
     """
 
     classes: tuple[str, ...]
@@ -72,6 +76,9 @@ class DryRun:
     notes: tuple[tuple[str, str, str], ...]
     first_batch: Batch
     first_batch_tags: tuple[str, ...]
+    kinds: dict[str, int]
+    has_teacher: bool
+    remarks: tuple[str, ...]
 
     @property
     def seconds_per_step(self) -> float:
@@ -173,12 +180,13 @@ def dry_run(
             return [row_of[clip] for clip in batch if clip in row_of]
 
         network = new_network(data, config).to(choose_device(device))
+        teacher = new_teacher(network) if has_teacher(config, whole) else None
         measuring.forget_peak_memory(network.mean.device)
         first_rows = rows(plan.batches[0]) or data.training[:1].tolist()
         first = drawn_batch(network, data, first_rows, config, step=1)
         usual = [rows(batch) for batch in plan.usual_to_time() if rows(batch)]
         rate, long_rate = measuring.step_seconds_per_frame(
-            network, data, config, usual=usual, longest=rows(plan.longest())
+            network, data, config, usual=usual, longest=rows(plan.longest()), teacher=teacher
         )
         look_rate = measuring.look_seconds_per_frame(network, data, config)
         checkpoint_seconds = measuring.checkpoint_seconds(network, config, Path(folder))
@@ -207,6 +215,9 @@ def dry_run(
         notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
         first_batch=first.to(torch.device("cpu")),
         first_batch_tags=tuple(_tags_in_words(data.clips, row) for row in first_rows),
+        kinds={kind: int((whole.kinds[~whole.held_out] == kind).sum()) for kind in KINDS},
+        has_teacher=teacher is not None,
+        remarks=joined.remarks,
     )
 
 
@@ -258,7 +269,7 @@ def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
     training, held_out = np.flatnonzero(~clips.held_out), np.flatnonzero(clips.held_out)
     n_epochs = min(config.training.epochs, max(1, _PLANNED_CLIPS // len(training)))
     rngs = [np.random.default_rng([config.training.seed, 1, epoch]) for epoch in range(1, n_epochs + 1)]
-    epochs = [planned_batches(clips.tags[training], training, frames, config, rng) for rng in rngs]
+    epochs = [planned_batches(clips, frames, config, rng) for rng in rngs]
     piece_frames = piece_and_context_frames(config)[0]
     looks = batches_by_length(held_out, frames, max_frames=batch_frames(config), max_together=piece_frames)
     return _Plan(epochs, looks, frames, int(training[frames[training].argmax()]), piece_frames)

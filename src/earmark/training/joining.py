@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from earmark import checks
 from earmark.config import Config
 from earmark.events import Event
+from earmark.labels.spelling import similar_classes
 from earmark.labels.weak import WeakClip, classes_of, classes_to_learn, read_weak
-from earmark.training.clips import ClipSet, clip_set
+from earmark.training.clips import ClipSet, clip_set, with_unlabelled
 from earmark.training.sources import Sources, Split
 from earmark.training.strong_files import StrongFiles, counted, read_strong_files
 from earmark.training.strong_labels import StrongLabels
+from earmark.training.unlabelled import unlabelled_clips
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,24 @@ def join(sources: Sources, config: Config, split: Split) -> Joined:
     )
     if sources.strong is not None:
         clips = replace(clips, strong=tuple(labels))
-    return Joined(clips, (*strong.remarks, *counted(untimed, "tags have no event though all events are marked")))
+    others, left_out = unlabelled_clips(sources, [row.filename for row in rows], config.training.unlabelled_seconds)
+    alike = [
+        f"the classes {first!r} and {second!r} look alike, and one of them only the strong labels have - is it the same?"
+        for first, second in similar_classes(rows)
+        if not {first, second} <= tag_classes
+    ]
+    remarks = [*alike, *strong.remarks, *counted(untimed, "tags have no event though all events are marked"), *left_out]
+    method = config.training.method
+    if method == "supervised" and others:
+        raise ValueError(
+            f"--unlabelled {sources.unlabelled}: training.method 'supervised' learns nothing from it - leave it out, or"
+            " set the method to 'auto'"
+        )
+    if method == "mean_teacher" and not others:
+        remarks.append(
+            "training.method is 'mean_teacher', but nothing is unlabelled: it learns from labelled clips alone"
+        )
+    return Joined(with_unlabelled(clips, others) if others else clips, tuple(remarks))
 
 
 def _tagged_rows(
@@ -130,7 +149,8 @@ def _row_of_events(filename: str, of_file: StrongLabels, classes: Sequence[str],
     heard = frozenset(event.label for event in of_file.events)
     known = heard | {label for label in classes if of_file.is_complete(label)}
     is_all = known >= set(classes)
-    return WeakClip(filename, heard, None if is_all else known, None, None, {}, strong.place(filename))
+    columns = strong.places.columns(filename)
+    return WeakClip(filename, heard, None if is_all else known, None, None, columns, strong.place(filename))
 
 
 def _refuse_unknown_classes(strong: StrongFiles, classes: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,15 @@ from earmark.files import in_use, write_atomic
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from earmark.training.clips import ClipSet
+from earmark.training.clips import KINDS, ClipSet
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
 from earmark.training.feature_store import FeatureStore, feature_store, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
+from earmark.training.held_out_events import event_f1, wholly_labelled
 from earmark.training.joining import join
 from earmark.training.loop import train_network
+from earmark.training.mixing import check_quotas
 from earmark.training.sources import Sources
 from earmark.training.sources import Split as Split
 from earmark.training.starting import begin, card_of, start_or_resume
@@ -54,6 +56,7 @@ class TrainingResult:
         failures: (where in the label file, filename, reason) of each clip that could not be read.
         notes: (where in the label file, filename, remark) of each clip that could be read only in part.
         untuned: classes whose threshold stayed as it was, because no held-out clip has them.
+        remarks: on how tags, events and recordings without labels fit together.
 
     Example:
         >>> result = TrainingResult(Path("run"), {"epochs": 40}, failures=(), notes=(), untuned=("dog",))
@@ -66,6 +69,7 @@ class TrainingResult:
     failures: tuple[tuple[str, str, str], ...]
     notes: tuple[tuple[str, str, str], ...]
     untuned: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def train(
@@ -126,7 +130,8 @@ def train(
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        return _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
+        result = _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
+    return replace(result, remarks=joined.remarks)
 
 
 def _train(
@@ -140,9 +145,9 @@ def _train(
     data = training_data(clips, store)
     card = card_of(clips, data, config)
 
-    network, optimiser, progress = start_or_resume(out, data, config, device, card, resume=resume)
+    network, optimiser, progress, teacher = start_or_resume(out, data, config, device, card, resume=resume)
     progress = train_network(
-        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row
+        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, teacher=teacher
     )
     metrics, untuned = _finish(out, data, config, device, progress)
     shutil.rmtree(out / "cache")
@@ -216,6 +221,17 @@ def check_settings(config: Config, clips: ClipSet) -> None:
             f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
             " missing) - all its clips are held out; add some, or hold out less"
         )
+    check_quotas(clips.kinds[~clips.held_out], config)
+    if config.training.select == "events" and not wholly_labelled(clips, np.flatnonzero(clips.held_out)):
+        raise ValueError(
+            "training.select is 'events', but no held-out clip has strong labels for all classes - hold some out that"
+            " have (--split), or select by 'f1'"
+        )
+    if config.training.schedule == "plateau" and not clips.held_out.any():
+        raise ValueError(
+            "training.schedule 'plateau' halves the learning rate when the held-out loss does not fall, but no clip is"
+            " held out - hold some out, or take another schedule"
+        )
     Network(config, clips.classes)
     LogMel(config.features)
     choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
@@ -237,21 +253,30 @@ def _finish(
         "held_out_clips": len(data.held_out),
         "unreadable_clips": len(data.store.failures),
     }
-    clip_probs = np.zeros((0, len(network.classes)))
+    metrics["kinds"] = {kind: int((data.clips.kinds[data.training] == kind).sum()) for kind in KINDS}
+    clip_probs, events = np.zeros((0, len(network.classes))), None
     if len(data.held_out):
         figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
-        clip_probs = figures.clip_probs
+        clip_probs, events = figures.clip_probs, figures.events
         metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
         metrics["held_out_best_f1"] = figures.best_f1
-    tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
+    tuned = choose_decoding(config, data.clips, data.held_out, clip_probs, events)
     metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, tuned.decoding)
+    if events is not None:
+        metrics["held_out_event_f1"] = event_f1(events, tuned.decoding)
     values, parameter = network.pool.parameter_values(), network.pool.parameter_name
     metrics["pooling_parameter"] = parameter
     if values is not None and parameter is not None:
         metrics[parameter] = dict(zip(network.classes, values.tolist(), strict=True))
     decoding = tuned.decoding.to_dict()
     save_checkpoint(
-        best, network, optimiser=None, progress=checkpoint.progress, decoding=decoding, card=checkpoint.card
+        best,
+        checkpoint.student,
+        optimiser=None,
+        progress=checkpoint.progress,
+        decoding=decoding,
+        card=checkpoint.card,
+        teacher=checkpoint.teacher,
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
     return metrics, tuned.untuned

@@ -18,6 +18,7 @@ from earmark.training.clips import ClipSet
 from earmark.training.drawing import TrainingData
 from earmark.training.feature_store import statistics
 from earmark.training.loop import new_optimiser
+from earmark.training.mean_teacher import has_teacher, new_teacher
 
 _LAST = "last.safetensors"
 
@@ -91,8 +92,8 @@ def new_network(data: TrainingData, config: Config) -> Network:
 
 def start_or_resume(
     out: Path, data: TrainingData, config: Config, device: torch.device, card: dict[str, object], *, resume: bool
-) -> tuple[Network, torch.optim.Adam, Progress]:
-    """Return the network where it stands: untrained, or as the last checkpoint in `out` has it.
+) -> tuple[Network, torch.optim.Adam, Progress, Network | None]:
+    """Return the network where it stands, untrained or as the last checkpoint in `out` has it, and its teacher, if any.
 
     Args:
         out: the run's folder; `begin` has checked it.
@@ -119,7 +120,8 @@ def start_or_resume(
     last = out / _LAST
     if not (resume and last.exists()):
         network = new_network(data, config).to(device)
-        return network, new_optimiser(network, config), Progress()
+        teacher = new_teacher(network) if has_teacher(config, data.clips) else None
+        return network, new_optimiser(network, config), Progress(), teacher
     checkpoint = load_checkpoint(last)
     before = checkpoint.card
     mean, deviation = statistics(data.store, data.training)
@@ -133,10 +135,11 @@ def start_or_resume(
             f" now {card['readable_clips']} of {card['hours']} h, or with another mean spectrum) - put the old ones"
             " back, or choose another --out for the new ones"
         )
-    network = checkpoint.network.to(device)
+    network = checkpoint.student.to(device)
     optimiser = new_optimiser(network, config)
     restore_optimiser(optimiser, network, checkpoint.optimiser)
-    return network, optimiser, checkpoint.progress
+    teacher = None if checkpoint.teacher is None else checkpoint.teacher.to(device).requires_grad_(False).train()
+    return network, optimiser, checkpoint.progress, teacher
 
 
 def card_of(clips: ClipSet, data: TrainingData, config: Config) -> dict[str, object]:
@@ -176,8 +179,8 @@ def _refuse_other_labels(last: Path, clips: ClipSet) -> None:
     if before["labels_digest"] != _digest(clips):
         raise ValueError(
             f"{last} was trained on other labels or held-out clips ({before['clips']} clips, now {len(clips.clips)})"
-            " - a run is resumed with the label file and the --split, --held-out and --group it began with;"
-            " choose another --out for the new one"
+            " - a run is resumed with all the labels (also --strong, --reviewed, --unlabelled) and the --split, --held-out"
+            " and --group it began with; choose another --out for the new one"
         )
 
 
