@@ -27,16 +27,16 @@ from earmark.labels.weak import read_weak
 from earmark.models.crnn import Network
 from earmark.timeline import Timeline
 from earmark.training.batch import collate
-from earmark.training.checkpoint import load_checkpoint
+from earmark.training.checkpoint import Progress, load_checkpoint
 from earmark.training.clips import ClipSet, clip_set
 from earmark.training.feature_store import FeatureStore, feature_store
 from earmark.training.held_out import batch_frames, choose_decoding
 from earmark.training.joining import join
-from earmark.training.loop import train_network
+from earmark.training.loop import new_optimiser, train_network
 from earmark.training.run import training_data
 from earmark.training.sampling import batches_by_length
 from earmark.training.sources import Sources, Split
-from earmark.training.starting import begin, card_of, start_or_resume
+from earmark.training.starting import begin, card_of, new_network
 from earmark.writers import events_to_tsv
 
 SPLIT = Split("split", "held-out")
@@ -67,10 +67,16 @@ def run(job: Job, *, out: Path, audio: Path, epochs: int | None, device: str, th
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was cut off
     folder.mkdir(parents=True)
     begin(folder, config, clips, resume=False)
-    card = card_of(clips, data, config)
-    network, optimiser, progress = start_or_resume(folder, data, config, torch.device(device), card, resume=False)
+    network = new_network(data, config).to(device)
     train_network(
-        network, optimiser, data, config, folder=folder, progress=progress, card=card, on_row=lambda row: None
+        network,
+        new_optimiser(network, config),
+        data,
+        config,
+        folder=folder,
+        progress=Progress(),
+        card=card_of(clips, data, config),
+        on_row=lambda row: None,
     )
     network = load_checkpoint(folder / "best.safetensors").network.to(device).eval()
 
