@@ -10,6 +10,7 @@ from earmark.events import Event
 from earmark.labels.cells import clean_filename
 from earmark.labels.table import Row, Table, read_table
 
+
 _EVENT_COLUMNS = ("filename", "onset", "offset", "event_label", "score")
 
 
