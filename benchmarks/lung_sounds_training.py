@@ -88,7 +88,9 @@ def run(job: Job, *, out: Path, audio: Path, epochs: int | None, device: str, th
         tags = {clip.filename: clip.labels for clip in data.clips.clips}  # what is known is not asked of the network
         durations = read_durations(out / "durations.tsv")
         events = decoded(learned, decoding, timeline_of(config), durations, tags, TAILS)
-        write_atomic(out / system.teaches.format(seed=job.seed), events_to_tsv(events, with_scores=False))
+        # Where a tag has no event, that there is none would be a lie: such a recording keeps its tags alone.
+        complete = {name: found for name, found in events.items() if {event.label for event in found} == tags[name]}
+        write_atomic(out / system.teaches.format(seed=job.seed), events_to_tsv(complete, with_scores=False))
     test_clips = tests(out)
     test_store = _store(out / "features-test", test_clips, audio, config)
     of_tests = score(network, test_clips, test_store, np.arange(len(test_store)), config)
