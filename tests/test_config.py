@@ -117,7 +117,7 @@ _WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (ModelConfig, {"pool_mel": (1, 1, 1, 0)}, "model.pool_mel must be at least 1, got 0"),
     (ModelConfig, {"kernel_size": 4}, "model.kernel_size must be odd, got 4 - else frames would shift in time"),
     (ModelConfig, {"kernel_size": -3}, "model.kernel_size must be at least 1, got -3"),
-    (ModelConfig, {"rnn_layers": 0}, "model.rnn_layers must be at least 1, got 0"),
+    (ModelConfig, {"rnn_layers": -1}, "model.rnn_layers must be at least 0, got -1"),
     (ModelConfig, {"rnn_units": 0}, "model.rnn_units must be at least 1, got 0"),
     (ModelConfig, {"batch_norm_eps": 0.0}, "model.batch_norm_eps must be above 0, got 0.0"),
     (ModelConfig, {"batch_norm_momentum": 1.5}, "model.batch_norm_momentum must be above 0 and at most 1, got 1.5"),

@@ -82,6 +82,8 @@ class ModelConfig:
     batch_norm_eps: float = 1e-5
     batch_norm_momentum: float = 0.1
     conv_dropout: float = 0.0  # after each block's activation
+    # 0: none, so that a frame hears no farther than its convolutions reach. From tags alone a recurrent layer may say
+    # of every frame what it remembers of the clip, which makes right tags and no events.
     rnn_layers: int = 1
     rnn_units: int = 128  # per direction
     rnn_dropout: float = 0.0  # after the recurrent layers
@@ -99,8 +101,9 @@ class ModelConfig:
                 checks.number(f"model.{name}", value, at_least=1, whole=True)
         if self.kernel_size % 2 == 0:
             raise ValueError(f"model.kernel_size must be odd, got {self.kernel_size} - else frames would shift in time")
-        for name in ("kernel_size", "rnn_layers", "rnn_units"):
+        for name in ("kernel_size", "rnn_units"):
             checks.number(f"model.{name}", getattr(self, name), at_least=1, whole=True)
+        checks.number("model.rnn_layers", self.rnn_layers, at_least=0, whole=True)
         checks.number("model.batch_norm_eps", self.batch_norm_eps, above=0)
         checks.number("model.batch_norm_momentum", self.batch_norm_momentum, above=0, at_most=1)
         for name in ("conv_dropout", "rnn_dropout"):
