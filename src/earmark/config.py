@@ -82,6 +82,8 @@ class ModelConfig:
     batch_norm_eps: float = 1e-5
     batch_norm_momentum: float = 0.1
     conv_dropout: float = 0.0  # after each block's activation
+    # 0: none, so that a frame hears no farther than its convolutions reach. From tags alone a recurrent layer may say
+    # of every frame what it remembers of the clip, which makes right tags and no events.
     rnn_layers: int = 1
     rnn_units: int = 128  # per direction
     rnn_dropout: float = 0.0  # after the recurrent layers
@@ -99,8 +101,9 @@ class ModelConfig:
                 checks.number(f"model.{name}", value, at_least=1, whole=True)
         if self.kernel_size % 2 == 0:
             raise ValueError(f"model.kernel_size must be odd, got {self.kernel_size} - else frames would shift in time")
-        for name in ("kernel_size", "rnn_layers", "rnn_units"):
+        for name in ("kernel_size", "rnn_units"):
             checks.number(f"model.{name}", getattr(self, name), at_least=1, whole=True)
+        checks.number("model.rnn_layers", self.rnn_layers, at_least=0, whole=True)
         checks.number("model.batch_norm_eps", self.batch_norm_eps, above=0)
         checks.number("model.batch_norm_momentum", self.batch_norm_momentum, above=0, at_most=1)
         for name in ("conv_dropout", "rnn_dropout"):
@@ -155,7 +158,8 @@ class TrainingConfig:
     validate_every_epochs: int = 1
     # auto: mean_teacher when there are recordings without labels | supervised | mean_teacher (section [teacher])
     method: str = "auto"
-    unlabelled_seconds: float = 10.0  # longer recordings without labels are cut into clips of about this length
+    # Longer recordings without labels are cut into clips of about this length; None: that of most labelled clips.
+    unlabelled_seconds: float | None = None
     # f1: best held-out macro clip F1 (where no class can have one: as loss) | events: best macro event F1 of held-out
     # clips that are wholly labelled, decoded without tuning | loss: lowest held-out loss | last
     select: str = "f1"
@@ -172,7 +176,8 @@ class TrainingConfig:
         checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
-        checks.number("training.unlabelled_seconds", self.unlabelled_seconds, above=0)
+        if self.unlabelled_seconds is not None:
+            checks.number("training.unlabelled_seconds", self.unlabelled_seconds, above=0)
         checks.number("training.plateau_patience", self.plateau_patience, at_least=0, whole=True)
         for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed", "frame_weight"):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)

@@ -39,7 +39,10 @@ class TeacherConfig:
 
     weight: float = 2.0  # of the disagreement, on frames and on clips, once it has risen
     ramp_epochs: float | None = None  # it rises along exp(-5 (1 - t / T)^2) this long; None: half of training.epochs
-    momentum: float = 0.999  # of the average; in its first steps 1 - 1 / (step + 1), so that it soon forgets the start
+    # Of the average; in its first steps 1 - 1 / (step + 1), so that it soon forgets the start. None: 0.999, or in a
+    # short run what remembers a tenth of its steps. A teacher that still remembers the beginning is worse than its
+    # student: after 400 steps with 0.999 it found events with an F1 of 0.35, the student with 0.49.
+    momentum: float | None = None
     noise_db: float = 30.0  # what the teacher hears is this much louder than the noise in it; 0: no noise
     batch_norm: str = (
         "own"  # own: the teacher's statistics are those of what it heard | student: copied after each step
@@ -50,7 +53,8 @@ class TeacherConfig:
         checks.number("teacher.weight", self.weight, at_least=0)
         if self.ramp_epochs is not None:
             checks.number("teacher.ramp_epochs", self.ramp_epochs, above=0)
-        checks.number("teacher.momentum", self.momentum, at_least=0, at_most=1)
+        if self.momentum is not None:
+            checks.number("teacher.momentum", self.momentum, at_least=0, at_most=1)
         checks.number("teacher.noise_db", self.noise_db, at_least=0)
         checks.choice("teacher.batch_norm", self.batch_norm, ("own", "student"))
         checks.choice("teacher.deploy", self.deploy, ("teacher", "student"))

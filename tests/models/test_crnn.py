@@ -56,6 +56,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"rnn_layers": 2, "conv_bias": True, "batch_norm_eps": 1e-3},
     {"activation": "glu", "pool": "average"},
     {"activation": "context_gating", "kernel_size": 5},
+    {"rnn_layers": 0},
 ]
 
 # --- laws ---
@@ -87,6 +88,16 @@ def test_a_clip_alone_is_the_clip_among_others(rng: np.random.Generator) -> None
         torch.testing.assert_close(found.logits[row, :n_output], alone.logits[0], atol=1e-5, rtol=0)
         torch.testing.assert_close(found.hidden[row, :n_output], alone.hidden[0], atol=1e-5, rtol=0)
         torch.testing.assert_close(pooled[row], network.pool(alone.logits)[0], atol=1e-5, rtol=0)
+
+
+def test_without_recurrent_layers_a_frame_hears_as_far_as_the_convolutions_reach(rng: np.random.Generator) -> None:
+    network = small_network(rnn_layers=0).eval()
+    features = torch.from_numpy(rng.normal(size=(1, 64, 8))).float()
+    changed = features.clone()
+    changed[:, 32:] += 5.0
+    # 3x3 after 1x and 2x pooling: 1 + 2 feature frames to either side of the 4 of an output frame; 8 * 4 = 32.
+    is_same = (network(features).logits == network(changed).logits).all(dim=2)[0]
+    assert is_same.tolist() == [True] * 7 + [False] * 9
 
 
 @pytest.mark.parametrize("model", VARIANTS, ids=str)
@@ -252,6 +263,7 @@ def test_first_weights_of_2019() -> None:
 
 def _assert_orthogonal_and_unbiased(crnn: CRNN) -> None:
     """Every GRU matrix has orthonormal columns (or rows), and every bias but those of batch normalisation is 0."""
+    assert crnn.recurrent is not None
     for name, values in crnn.recurrent.named_parameters():
         if "weight" in name:
             short = values if values.shape[0] <= values.shape[1] else values.T

@@ -78,6 +78,7 @@ def test_frames_and_tags_are_those_of_torch(pooling: dict[str, Any], tmp_path: P
         ({"model": {"activation": "glu", "pool": "average", "rnn_layers": 2, "conv_bias": True}}, 2e-5),
         ({"model": {"activation": "context_gating", "conv_dropout": 0.5, "rnn_dropout": 0.5}}, 2e-5),
         ({"model": {"pool_time": (1, 1)}}, 2e-5),
+        ({"model": {"rnn_layers": 0}}, 2e-5),
         ({"model": {"pool_time": (3, 2), "kernel_size": 5, "init": "baseline2019"}}, 2e-5),
     ],
     ids=str,

@@ -39,7 +39,7 @@ def test_the_teacher_is_the_moving_average_of_the_student(rng: np.random.Generat
         with torch.no_grad():
             for value in network.parameters():
                 value.add_(torch.from_numpy(rng.normal(0.0, 0.1, value.shape)).float())
-        move_teacher(teacher, network, config, step=step)
+        move_teacher(teacher, network, config, step=step, n_steps=30)
         past.append({name: value.detach().double().numpy().copy() for name, value in network.named_parameters()})
     kept = [min(1 - 1 / (step + 1), 0.9) for step in range(1, 31)]  # 1/2, 2/3, 3/4 ... 0.9, 0.9
     shares = [math.prod(kept), *((1 - kept[i]) * math.prod(kept[i + 1 :]) for i in range(30))]
@@ -59,7 +59,7 @@ def test_statistics_of_batch_normalisation_are_never_averaged(batch_norm: str) -
     with torch.no_grad():
         for value in network.buffers():
             value.add_(1)
-    move_teacher(teacher, network, config, step=5)
+    move_teacher(teacher, network, config, step=5, n_steps=30)
     for name, value in teacher.named_buffers():
         expected = before[name] if batch_norm == "own" else network.get_buffer(name)
         assert torch.equal(value, expected), name
@@ -135,6 +135,18 @@ def test_the_ramp_by_hand() -> None:
     assert ramp(50, 50) == ramp(70, 50) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("n_steps", "momentum"), [(400, 0.975), (9_999, 0.998999900), (10_000, 0.999), (42_000, 0.999), (5, 0.0)]
+)
+def test_a_short_run_remembers_a_tenth_of_itself(n_steps: int, momentum: float) -> None:
+    network = Network(Config(), ["dog"])
+    teacher = new_teacher(network)
+    teacher.crnn.linear.bias.fill_(1.0)
+    _ = network.crnn.linear.bias.data.zero_()
+    move_teacher(teacher, network, SMALL, step=10**6, n_steps=n_steps)
+    assert teacher.crnn.linear.bias.item() == pytest.approx(momentum, abs=1e-7)
+
+
 def test_the_first_two_moves_by_hand() -> None:
     # The copy at 0; the student at 1, then at 3. a = 1/2, then 2/3: 0 + 1/2 = 0.5, then 0.5 * 2/3 + 3 * 1/3 = 4/3.
     network = Network(Config(), ["dog"])
@@ -142,5 +154,5 @@ def test_the_first_two_moves_by_hand() -> None:
     teacher = new_teacher(network)
     for step, value, expected in ((1, 1.0, 0.5), (2, 3.0, 4 / 3)):
         network.crnn.linear.bias.data.fill_(value)
-        move_teacher(teacher, network, SMALL, step=step)
+        move_teacher(teacher, network, SMALL, step=step, n_steps=400)
         assert teacher.crnn.linear.bias.item() == pytest.approx(expected)

@@ -106,6 +106,14 @@ def test_the_recipe_of_2019_has_210_steps() -> None:
 # --- wrong input ---
 
 
+def test_unlabelled_clips_that_never_fit_are_not_left_out_silently(rng: np.random.Generator) -> None:
+    lengths = np.array([20, 20, 100])
+    with pytest.raises(
+        ValueError, match=r"no unlabelled clip fits .* the shortest has 100 frames, and a batch 120 with"
+    ):
+        with_unlabelled([[0, 1]], np.array([2]), lengths, max_frames=120, max_together=120, rng=rng)
+
+
 @pytest.mark.parametrize(
     ("quotas", "message"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from oracles.training_cases import RATE, changed, write_tones
+from oracles.training_cases import RATE, changed, weak_clip, write_tones
 from run_cases import QUICK, rows, trained
 
 from earmark.training.checkpoint import load_checkpoint
@@ -36,12 +36,21 @@ def tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_long_recordings_are_cut_into_equal_clips_and_labelled_ones_left_out(tones: Path) -> None:
     sources = Sources(tones / "weak.tsv", tones, unlabelled=tones.parent / "more")
-    clips, remarks = unlabelled_clips(sources, ["000.wav", "001.wav"], clip_seconds=1.5)
+    clips, remarks = unlabelled_clips(sources, [weak_clip("000.wav"), weak_clip("001.wav")], 1.5)
     assert {clip.filename for clip in clips} == {"../more/deep/short.wav", "../more/long.wav"}
     spans = [(clip.onset, clip.offset) for clip in clips if clip.filename.endswith("long.wav")]
     np.testing.assert_allclose(np.array(spans), [[0, 4.4 / 3], [4.4 / 3, 8.8 / 3], [8.8 / 3, 4.4]])
     assert [(clip.onset, clip.known) for clip in clips if "short" in clip.filename] == [(None, frozenset())]
     assert remarks == [f"1 of the recordings in {tones.parent / 'more'} have labels and are learned with them"]
+
+
+def test_they_are_as_long_as_labelled_clips_unless_it_is_said(tones: Path) -> None:
+    sources = Sources(tones / "weak.tsv", tones, unlabelled=tones.parent / "more")
+    spans = [weak_clip("000.wav", onset=0.0, offset=seconds) for seconds in (0.9, 1.1, 7.0)]
+    clips, _ = unlabelled_clips(sources, spans, None)  # 4.4 s in four of 1.1 s, and 1.2 s
+    assert [clip.offset for clip in clips if clip.filename.endswith("long.wav")] == pytest.approx([1.1, 2.2, 3.3, 4.4])
+    clips, _ = unlabelled_clips(sources, [weak_clip("gone.wav")], None)  # nobody knows: half a minute
+    assert {clip.offset for clip in clips} == {None}
 
 
 def test_nothing_is_known_of_them_and_none_is_held_out(tones: Path) -> None:

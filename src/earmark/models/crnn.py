@@ -21,7 +21,7 @@ class FrameOutput(NamedTuple):
 
 
 class CRNN(nn.Module):
-    """Convolution blocks, a bidirectional GRU and a linear layer.
+    """Convolution blocks, a bidirectional GRU (or none) and a linear layer.
 
     Args:
         config: sizes of everything.
@@ -62,9 +62,12 @@ class CRNN(nn.Module):
                 f" got {config.pool_mel} - pool less, or use more bands"
             )
         self.blocks = nn.ModuleList(blocks)
-        self.recurrent = Recurrent(n_channels * n_bands, n_units=config.rnn_units, n_layers=config.rnn_layers)
+        self.recurrent: Recurrent | None = None
+        self.n_hidden = n_channels * n_bands
+        if config.rnn_layers > 0:
+            self.recurrent = Recurrent(self.n_hidden, n_units=config.rnn_units, n_layers=config.rnn_layers)
+            self.n_hidden = 2 * config.rnn_units
         self.dropout = nn.Dropout(config.rnn_dropout)
-        self.n_hidden = 2 * config.rnn_units
         self.linear = nn.Linear(self.n_hidden, n_classes)
         _initialise(self, config.init)
         # Convolution weights with the channels innermost: a third faster on a CPU, and the same numbers.
@@ -88,7 +91,7 @@ class CRNN(nn.Module):
             x = block(x, None if mask is None else _stretched(mask, stretch))
             stretch //= time
         x = x.permute(0, 2, 1, 3).flatten(2)  # (batch, channels, frames, mels) -> (batch, frames, channels * mels)
-        hidden = self.dropout(self.recurrent(x, mask))
+        hidden = self.dropout(x if self.recurrent is None else self.recurrent(x, mask))
         return FrameOutput(self.linear(hidden), hidden, mask)
 
     def check(self, features: Tensor, mask: Tensor | None) -> None:
@@ -177,7 +180,7 @@ def _stretched(mask: Tensor, factor: int) -> Tensor:
 
 def _initialise(crnn: CRNN, scheme: str) -> None:
     """Weights before training: ``xavier`` as the 2017 network has them, ``baseline2019`` as the 2019 one."""
-    for name, weight in crnn.recurrent.named_parameters():
+    for name, weight in () if crnn.recurrent is None else crnn.recurrent.named_parameters():
         if "weight" in name:
             nn.init.orthogonal_(weight)
         else:

@@ -81,6 +81,7 @@ def train_network(
     log = RunLog(folder / "log.jsonl", resume_step=progress.step, resume_epoch=progress.epoch)
     largest_norm = config.training.gradient_clip if config.training.gradient_clip > 0 else math.inf
     saved_at = time.monotonic()
+    n_steps = config.training.epochs * len(epoch_plan(data, config, epoch=1))  # about; epochs differ a little
 
     def save(name: str, optimiser: torch.optim.Adam | None, progress: Progress) -> None:
         save_checkpoint(folder / name, network, optimiser=optimiser, progress=progress, card=card, teacher=teacher)
@@ -102,7 +103,7 @@ def train_network(
             optimiser.step()
             network.pool.project_()
             if teacher is not None:
-                move_teacher(teacher, network, config, step=step)
+                move_teacher(teacher, network, config, step=step, n_steps=n_steps)
 
             progress = replace(progress, step=step, step_in_epoch=index + 1)
             row = {"kind": "step", "step": step, "epoch": epoch, "of_epoch": round((index + 1) / len(plan), 4)}

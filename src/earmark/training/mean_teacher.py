@@ -23,6 +23,9 @@ from earmark.training.batch import Batch
 from earmark.training.clips import ClipSet
 from earmark.training.supervised import batch_output, terms_of
 
+_MOMENTUM = 0.999
+_MEMORIES = 10  # that follow one another in a run
+
 
 def has_teacher(config: Config, clips: ClipSet) -> bool:
     """Return whether training these clips takes a teacher.
@@ -52,7 +55,7 @@ def new_teacher(network: Network) -> Network:
 
 
 @torch.no_grad()
-def move_teacher(teacher: Network, network: Network, config: Config, *, step: int) -> None:
+def move_teacher(teacher: Network, network: Network, config: Config, *, step: int, n_steps: int) -> None:
     r"""Move the teacher's weights towards the network's, in place, after an optimiser step.
 
     .. math:: \theta' \leftarrow a \theta' + (1 - a) \theta, \quad a = \min(1 - 1 / (step + 1), momentum)
@@ -63,17 +66,21 @@ def move_teacher(teacher: Network, network: Network, config: Config, *, step: in
         teacher, network: the two.
         config: momentum, and whose statistics the teacher has.
         step: optimiser steps done, this one included.
+        n_steps: of the whole run; without a momentum in the configuration it is 1 - 10 / n_steps, at most 0.999.
 
     Example:
         >>> network = Network(Config(), ["dog"])
         >>> teacher = new_teacher(network)
         >>> _ = teacher.crnn.linear.bias.fill_(4.0), network.crnn.linear.bias.data.fill_(1.0)
-        >>> move_teacher(teacher, network, Config(), step=2)     # a is 2/3: 4 * 2/3 + 1 * 1/3
+        >>> move_teacher(teacher, network, Config(), step=2, n_steps=400)     # a is 2/3: 4 * 2/3 + 1 * 1/3
         >>> teacher.crnn.linear.bias
         Parameter containing:
         tensor([3.])
     """
-    towards = 1.0 - min(1.0 - 1.0 / (step + 1), config.teacher.momentum)
+    momentum = config.teacher.momentum
+    if momentum is None:
+        momentum = min(_MOMENTUM, max(0.0, 1.0 - _MEMORIES / n_steps))
+    towards = 1.0 - min(1.0 - 1.0 / (step + 1), momentum)
     for average, weight in zip(teacher.parameters(), network.parameters(), strict=True):
         average.lerp_(weight, towards)
     if config.teacher.batch_norm == "student":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from earmark.training.sampling import epoch_order
 
 # Strongly labelled clips are drawn up to so many times as often as tagged ones, until they are this part of all.
 _MOST_TIMES, _STRONG_PART = 4, 0.25
-_LOOK_AHEAD_CLIPS = 20  # unlabelled ones that wait because they do not fit
+_LOOK_AHEAD_CLIPS = 20  # unlabelled ones that may turn out not to fit into a batch
 
 
 def labelled_order(
@@ -74,21 +74,26 @@ def with_unlabelled(
         >>> [len(batch) for batch in filled], sorted(filled[0][2:] + filled[1][1:])
         ([4, 2], [3, 4, 5])
     """
-    stream, waiting = _endless(unlabelled, rng), deque[int]()
+    stream = _endless(unlabelled, rng)
     filled = []
     for batch in batches:
         longest, new = int(lengths[batch].max()), list(batch)
-        for _ in range(min(len(unlabelled), _LOOK_AHEAD_CLIPS + len(batch)) if longest <= max_together else 0):
-            if len(new) == 2 * len(batch):
-                break
-            clip = waiting.popleft() if len(waiting) > _LOOK_AHEAD_CLIPS else next(stream)
+        # One that does not fit comes again in the next pass, perhaps beside others.
+        for clip in islice(stream, len(batch) + _LOOK_AHEAD_CLIPS if longest <= max_together else 0):
             frames = max(longest, int(lengths[clip]))
             if frames <= max_together and (len(new) + 1) * frames <= max_frames:
                 new.append(clip)
                 longest = frames
-            else:
-                waiting.append(clip)
+            if len(new) == min(2 * len(batch), len(batch) + len(unlabelled)):
+                break
         filled.append(new)
+    if sum(map(len, filled)) == sum(map(len, batches)):
+        shortest = int(unlabelled[lengths[unlabelled].argmin()])
+        raise ValueError(
+            f"no unlabelled clip fits into any batch: the shortest has {lengths[shortest]} frames, and a batch"
+            f" {max_frames} with its labelled clips - lower training.unlabelled_seconds, raise training.batch_seconds,"
+            " or set quotas"
+        )
     return filled
 
 

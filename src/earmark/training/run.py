@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class TrainingResult:
         failures: (where in the label file, filename, reason) of each clip that could not be read.
         notes: (where in the label file, filename, remark) of each clip that could be read only in part.
         untuned: classes whose threshold stayed as it was, because no held-out clip has them.
+        remarks: on how tags, events and recordings without labels fit together.
 
     Example:
         >>> result = TrainingResult(Path("run"), {"epochs": 40}, failures=(), notes=(), untuned=("dog",))
@@ -68,6 +69,7 @@ class TrainingResult:
     failures: tuple[tuple[str, str, str], ...]
     notes: tuple[tuple[str, str, str], ...]
     untuned: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def train(
@@ -83,6 +85,7 @@ def train(
     device: str = "auto",
     resume: bool = False,
     watch: Watch | None = None,
+    cache: Path | None = None,
 ) -> TrainingResult:
     r"""Train a detector from tagged clips, and what else is known, and leave it in the folder `out`.
 
@@ -98,6 +101,8 @@ def train(
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         resume: go on with the run in `out`, if there is one.
         watch: whom to tell how far things are.
+        cache: a folder in which `feature_store` has left the features of these clips, which several runs may share:
+            it is only read. None: they are computed into the run's own folder, and removed at the end.
 
     Raises:
         ValueError: for wrong labels or settings, when no clip at all can be read, or when the loss stops being finite.
@@ -128,16 +133,30 @@ def train(
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        return _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
+        result = _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch, cache=cache)
+    return replace(result, remarks=joined.remarks)
 
 
 def _train(
-    out: Path, clips: ClipSet, audio: Path, config: Config, device: torch.device, *, resume: bool, watch: Watch
+    out: Path,
+    clips: ClipSet,
+    audio: Path,
+    config: Config,
+    device: torch.device,
+    *,
+    resume: bool,
+    watch: Watch,
+    cache: Path | None,
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
     begin(out, config, clips, resume=resume)
     store = feature_store(
-        out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
+        out / "cache" if cache is None else cache,
+        clips.clips,
+        audio,
+        config,
+        on_clip=lambda done: watch.on_clip(done, len(clips.clips)),
+        read_only=cache is not None,
     )
     data = training_data(clips, store)
     card = card_of(clips, data, config)
@@ -147,7 +166,8 @@ def _train(
         network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, teacher=teacher
     )
     metrics, untuned = _finish(out, data, config, device, progress)
-    shutil.rmtree(out / "cache")
+    if cache is None:
+        shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import statistics
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,16 +13,19 @@ from earmark.audio.finding import find_audio
 from earmark.labels.weak import WeakClip
 from earmark.training.sources import Sources
 
+_LONGEST_SECONDS, _PROBED_CLIPS = 30.0, 200
+
 
 def unlabelled_clips(
-    sources: Sources, labelled: Iterable[str], clip_seconds: float
+    sources: Sources, labelled: Sequence[WeakClip], clip_seconds: float | None
 ) -> tuple[list[WeakClip], list[str]]:
     """Return the clips of the folder without labels, none when there is no such folder, and remarks.
 
     Args:
         sources: the folders.
-        labelled: names of the recordings that have labels: those of them that lie in the folder are left out.
-        clip_seconds: a longer recording is cut into clips of about this length.
+        labelled: clips that have labels: their recordings are left out where they lie in the folder.
+        clip_seconds: a longer recording is cut into clips of about this length; None: the median of the labelled ones,
+            half a minute at most.
 
     Raises:
         ValueError: the folder is not there, holds no recording, or none without labels.
@@ -31,7 +35,8 @@ def unlabelled_clips(
         return [], []
     if not folder.is_dir():
         raise ValueError(f"--unlabelled must be a folder of recordings, got {folder} - is the path right?")
-    known = {os.path.realpath(file) for file in find_clips(sources.audio, labelled)[0].values()}
+    found = find_clips(sources.audio, (clip.filename for clip in labelled))[0]
+    known = {os.path.realpath(file) for file in found.values()}
     recordings = find_audio([folder])
     files = [file for file in recordings if os.path.realpath(file) not in known]
     if not files:
@@ -42,7 +47,29 @@ def unlabelled_clips(
     n_known = len(recordings) - len(files)
     remarks = [f"{n_known} of the recordings in {folder} have labels and are learned with them"] if n_known else []
     base = os.path.realpath(sources.audio)
+    if clip_seconds is None:
+        clip_seconds = _usual_seconds(labelled, found)
     return [clip for file in files for clip in _clips(file, base, clip_seconds)], remarks
+
+
+def _usual_seconds(labelled: Sequence[WeakClip], found: Mapping[str, Path]) -> float:
+    """The median length of the labelled clips, from the headers of some."""
+    lengths = []
+    for clip in labelled[:: max(1, len(labelled) // _PROBED_CLIPS)]:
+        if clip.onset is not None and clip.offset is not None:
+            lengths.append(clip.offset - clip.onset)
+        elif clip.filename in found:
+            lengths.append(_duration(found[clip.filename]))
+    known = [length for length in lengths if length > 0]
+    return min(_LONGEST_SECONDS, statistics.median(known)) if known else _LONGEST_SECONDS
+
+
+def _duration(file: Path) -> float:
+    """Seconds of a recording; 0 for one that cannot be read, which is told with all others when features are made."""
+    try:
+        return probe_audio(file).duration_seconds
+    except ValueError:
+        return 0.0
 
 
 def _clips(file: Path, base: str, clip_seconds: float) -> list[WeakClip]:
@@ -52,10 +79,7 @@ def _clips(file: Path, base: str, clip_seconds: float) -> list[WeakClip]:
         name = Path(os.path.relpath(real, base)).as_posix()
     except ValueError:  # on another drive
         name = Path(real).as_posix()
-    try:
-        duration = probe_audio(file).duration_seconds
-    except ValueError:  # told with all others when its features are made
-        duration = 0.0
+    duration = _duration(file)
     nothing: frozenset[str] = frozenset()
     n_clips = max(1, round(duration / clip_seconds))
     if n_clips == 1:
