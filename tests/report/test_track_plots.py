@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from clip_cases import FEATURE_GRID, marked
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.transforms import Bbox
 
 from earmark.events import Event
 from earmark.report.run_curves import run_curves
@@ -17,6 +20,13 @@ SOUND = np.arange(800.0).reshape(100, 8)  # 2 s
 BY_HAND = [Event(0.4, 0.9, "knock"), Event(1.2, 1.5, "knock"), Event(0.1, 1.8, "hum")]
 
 
+def bars(axes: Axes, label: str) -> list[Bbox]:
+    """Where the bars of a class are, in seconds and lanes."""
+    (collection,) = marked(axes, f"lane {label}")
+    assert isinstance(collection, PolyCollection)
+    return [path.get_extents() for path in collection.get_paths()]
+
+
 # laws
 
 
@@ -24,14 +34,13 @@ def test_every_event_is_a_bar_in_the_lane_of_its_class() -> None:
     figure = tracks_figure(log_mel=SOUND, timeline=FEATURE_GRID, tracks={"found": BY_HAND[:1], "by hand": BY_HAND})
     _, found, by_hand = figure.axes
     assert [text.get_text() for text in by_hand.get_yticklabels()] == ["hum", "knock"]
-    lanes = {label: marked(by_hand, f"lane {label}")[0].get_paths() for label in ("hum", "knock")}
-    spans = {label: [path.get_extents() for path in paths] for label, paths in lanes.items()}
+    spans = {label: bars(by_hand, label) for label in ("hum", "knock")}
     assert [(box.x0, box.x1) for box in spans["knock"]] == [pytest.approx((0.4, 0.9)), pytest.approx((1.2, 1.5))]
     assert [(box.x0, box.x1) for box in spans["hum"]] == [pytest.approx((0.1, 1.8))]
     assert spans["hum"][0].y1 < spans["knock"][0].y0  # on an axis that runs downwards
     # A class has its lane in a track that lacks it too, so that tracks can be compared.
     assert [text.get_text() for text in found.get_yticklabels()] == ["hum", "knock"]
-    assert marked(found, "lane hum")[0].get_paths() == []
+    assert bars(found, "hum") == []
     assert found.get_xlim() == by_hand.get_xlim() == (0.0, 2.0)
 
 
@@ -69,7 +78,8 @@ def test_runs_without_held_out_clips_have_no_held_out_curves(tmp_path: Path) -> 
     curves = run_curves("power", write_log(tmp_path, [{"pooling": [1.0, 1.5]}, {"pooling": [1.1, 1.6]}]))
     assert curves.epochs.tolist() == [1, 2]
     assert curves.held_out == {}
-    assert curves.n_values is not None and curves.n_values.tolist() == [[1.0, 1.5], [1.1, 1.6]]
+    assert curves.n_values is not None
+    assert curves.n_values.tolist() == [[1.0, 1.5], [1.1, 1.6]]
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:

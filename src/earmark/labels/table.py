@@ -145,11 +145,12 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
     shown = _indented(example)
     missing = [column for column in required if column not in table.columns]
     if missing:
-        near = [(_nearest(column, unknown, cutoff=0.6), column) for column in missing]
-        guesses = [f"is {name!r} meant to be {column!r}?" for name, column in near if name is not None]
+        likely = [(_nearest(column, unknown, cutoff=0.6), column) for column in missing]
+        guesses = [f"is {name!r} meant to be {column!r}?" for name, column in likely if name is not None]
         guess = " ".join(guesses) if guesses else "is the first line a header?"
-        if near[0][0] is not None and _OTHER_UNIT.search(near[0][0]):
-            guess = f"{near[0][0]!r} does not hold seconds; convert it, and call it {missing[0]!r}."
+        nearest, wanted = likely[0]
+        if nearest is not None and _OTHER_UNIT.search(nearest):
+            guess = f"{nearest!r} does not hold seconds; convert it, and call it {wanted!r}."
         raise ValueError(
             f"{place}: no column {missing[0]!r} (the columns are: {found}) - {guess}"
             f" Expected, for instance:\n    {shown}"
