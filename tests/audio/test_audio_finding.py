@@ -104,8 +104,8 @@ def test_nothing_there(tmp_path: Path) -> None:
         ("kitchn.wav", r"kitchn.wav: no such file in .* - did you mean 'kitchen.wav'\?"),
         (
             "deep.wav",
-            "deep.wav: no such file in .* - there is 'sub/deep.wav'; labels name files relative to the folder:"
-            r" is it meant to be '.*/sub'\?$",
+            "deep.wav: no such file in .* - there is 'sub/deep.wav'; labels name files relative to the folder;"
+            r" is '.*/sub' meant to be the folder\?$",
         ),
         ("sub/a/deep.wav", "there is 'sub/deep.wav'; labels name files relative to the folder$"),
         ("rec-0200.wav", r"no such file in \S* - names are relative to the audio folder; is it the right one\?"),

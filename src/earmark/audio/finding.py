@@ -168,7 +168,7 @@ def _missing_hint(folder: Path, filename: str, listings: dict[Path, dict[str, li
         there = elsewhere.relative_to(folder).as_posix()
         said = f" - there is {there!r}; labels name files relative to the folder"
         meant = elsewhere.as_posix().removesuffix(f"/{filename}")
-        return said if meant == elsewhere.as_posix() else f"{said}: is it meant to be {meant!r}?"
+        return said if meant == elsewhere.as_posix() else f"{said}; is {meant!r} meant to be the folder?"
     # A number is another recording, not a slip: 0120.wav is not meant by 0200.wav.
     letters = [name for name in names if _without_digits(name) != _without_digits(direct.name)]
     near = difflib.get_close_matches(direct.name, letters, n=1, cutoff=0.8)
