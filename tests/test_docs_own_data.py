@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from earmark.cli.main import COMMANDS, main
+from earmark.labels import read_reviewed, read_weak
 
 PAGE = Path(__file__).parents[1] / "docs" / "own-data.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -114,6 +115,16 @@ def test_tables_look_as_the_page_shows_them(walk: Walk) -> None:
         # The heads of the tables; what stands below depends on the clips.
         for line in block[1:2] if head.startswith(" ") else [line for line in block if line.startswith("┃")]:
             assert line.split() in [other.split() for other in printed.splitlines()], line
+
+
+def test_tables_that_are_shown_can_be_read(tmp_path: Path) -> None:
+    tags, reviewed = (fence.content for fence in FENCES if fence.content.startswith("filename\t"))
+    (tmp_path / "weak.tsv").write_text(tags, encoding="utf-8")
+    assert [sorted(clip.labels) for clip in read_weak(tmp_path / "weak.tsv")] == [["knock"], ["engine", "knock"], []]
+    (tmp_path / "reviewed.tsv").write_text(reviewed, encoding="utf-8")
+    knocks, minute = read_reviewed(tmp_path / "reviewed.tsv")
+    assert (knocks.onset, knocks.classes) == (None, frozenset({"knock"}))
+    assert (minute.offset, minute.classes) == (60.0, None)
 
 
 def parameters(name: str) -> list[click.Parameter]:
