@@ -8,7 +8,10 @@ import pytest
 from earmark.timeline import Timeline
 
 # The default, that of the 2019 recipe, and one whose frames are no whole number of milliseconds.
-GRIDS = [Timeline(16000, 640), Timeline(22050, 4 * 365), Timeline(44100, 441 * 3), Timeline(10, 1)]
+GRIDS = [
+    *(Timeline(16000, 640), Timeline(22050, 4 * 365), Timeline(44100, 441 * 3), Timeline(10, 1)),
+    *(Timeline.of_frame_rate(rate) for rate in (2.0, 1 / 0.96, 22050 / 512, 0.1)),
+]
 
 
 @pytest.mark.parametrize("grid", GRIDS)

@@ -9,11 +9,12 @@ import dataclasses
 from dataclasses import dataclass, field
 
 from earmark import checks
+from earmark.timeline import Timeline
 
 
 @dataclass(frozen=True)
 class FeatureConfig:
-    """Log-mel spectrogram."""
+    """Log-mel spectrogram; or, with `frames_per_second`, embeddings: what another network made of the audio."""
 
     sample_rate: int = 16000
     n_mels: int = 64
@@ -33,8 +34,12 @@ class FeatureConfig:
     )
     dynamic_range_db: float | None = None  # clip everything this far below the clip's own maximum
     clip_frames: int | None = None  # pad or cut every clip to this many frames and never mask the padding
+    # Of embeddings, which have no other setting than these two; None: log-mel features, computed from the audio.
+    frames_per_second: float | None = None
+    n_dims: int | None = None  # numbers per frame; None: as many as the arrays have
 
     def __post_init__(self) -> None:
+        self._check_embeddings()
         hint = "is it in kHz? 16 kHz is 16000"
         checks.number("features.sample_rate", self.sample_rate, at_least=100, whole=True, hint=hint)
         for name in ("n_mels", "window_samples", "hop_samples"):
@@ -60,6 +65,43 @@ class FeatureConfig:
                 f" {self.sample_rate / 2:g}, got {self.min_hz:g} and {top:g}"
             )
 
+    def _check_embeddings(self) -> None:
+        """Raise ValueError for settings of the one kind of features given to the other."""
+        if self.n_dims is not None:
+            checks.number("features.n_dims", self.n_dims, at_least=1, whole=True)
+            if self.frames_per_second is None:
+                raise ValueError(
+                    f"features.frames_per_second must be given with features.n_dims = {self.n_dims}, got none"
+                    " - how many frames of the embeddings make a second?"
+                )
+        if self.frames_per_second is None:
+            return
+        hint = "frames of 0.5 s are 2 per second"
+        checks.number("features.frames_per_second", self.frames_per_second, above=1 / 3600, at_most=1e5, hint=hint)
+        reason = f"features.frames_per_second = {self.frames_per_second:g} says that these are embeddings"
+        _refuse_unused("features", self, f"a setting of log-mel features, and {reason}")
+
+    @property
+    def is_embeddings(self) -> bool:
+        """Whether the features come from elsewhere, ready-made."""
+        return self.frames_per_second is not None
+
+    @property
+    def n_inputs(self) -> int:
+        """Numbers per frame: mel bands, or dims of embeddings, which the arrays themselves must have told by now."""
+        if not self.is_embeddings:
+            return self.n_mels
+        if self.n_dims is None:
+            raise ValueError("features.n_dims must be known by now, got none - how many numbers has each frame?")
+        return self.n_dims
+
+    @property
+    def timeline(self) -> Timeline:
+        """The grid of the feature frames."""
+        if self.frames_per_second is not None:
+            return Timeline.of_frame_rate(self.frames_per_second)
+        return Timeline(self.sample_rate, self.hop_samples)
+
     @property
     def top_hz(self) -> float:
         """The upper edge of the highest filter."""
@@ -70,7 +112,9 @@ class FeatureConfig:
 class ModelConfig:
     """Convolutions over the spectrogram, then a recurrent layer over time, then one logit per class and frame."""
 
-    channels: tuple[int, ...] = (16, 32, 64, 128)  # of each convolution block; with rnn_units 128 about 0.4 M weights
+    # Of each convolution block; with rnn_units 128 about 0.4 M weights. [] with pool_time [] and pool_mel []: none, as
+    # for embeddings, whose dims have no neighbours.
+    channels: tuple[int, ...] = (16, 32, 64, 128)
     kernel_size: int = 3
     pool_time: tuple[int, ...] = (2, 1, 1, 1)  # of each block; 20 ms frames become 40 ms
     pool_mel: tuple[int, ...] = (2, 2, 2, 4)
@@ -80,6 +124,10 @@ class ModelConfig:
     batch_norm_eps: float = 1e-5
     batch_norm_momentum: float = 0.1
     conv_dropout: float = 0.0  # after each block's activation
+    # Of a linear layer with a rectifier in front of the recurrent one, which otherwise has three weights per direction,
+    # unit and input: with 768 inputs more than a few hundred clips can teach. 0: no such layer; None: none behind
+    # convolutions, 128 for embeddings.
+    projection_units: int | None = None
     rnn_layers: int = 1
     rnn_units: int = 128  # per direction
     rnn_dropout: float = 0.0  # after the recurrent layers
@@ -106,6 +154,9 @@ class ModelConfig:
         checks.choice("model.pool", self.pool, ("max", "average"))
         checks.choice("model.activation", self.activation, ("relu", "glu", "context_gating"))
         checks.choice("model.init", self.init, ("xavier", "baseline2019"))
+        if self.projection_units is not None:
+            checks.number("model.projection_units", self.projection_units, at_least=0, whole=True)
+        _refuse_unused("model", self, "a setting of the convolutions, and model.channels = [] says that there are none")
 
     @property
     def time_reduction(self) -> int:
@@ -231,12 +282,75 @@ class Config:
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
 
     def __post_init__(self) -> None:
+        if self.features.is_embeddings:
+            self._check_embeddings()
         frames, reduction = self.features.clip_frames, self.model.time_reduction
         if frames is not None and frames % reduction:
             raise ValueError(
                 f"features.clip_frames must be a multiple of {reduction}, the product of model.pool_time, got {frames}"
                 f" - the last frames would never be heard; take {-(-frames // reduction) * reduction}"
             )
+
+    def _check_embeddings(self) -> None:
+        """Raise ValueError for what is made for spectrograms."""
+        if self.model.channels not in ((), ModelConfig.channels):  # the default gives way: for_embeddings
+            raise ValueError(
+                f"model.channels must be [] for embeddings, got {list(self.model.channels)} - their dims have no"
+                " neighbours a convolution could look at; set model.pool_time and model.pool_mel to [] as well"
+            )
+        for name in ("gain_db", "mixup", "n_mel_masks"):
+            if getattr(self.augment, name) > 0:
+                raise ValueError(
+                    f"augment.{name} must be 0 for embeddings, got {getattr(self.augment, name):g} - it changes the"
+                    " energies of mel bands; augment.time_shift_seconds and n_time_masks work on embeddings too"
+                )
+
+
+_PROJECTION_UNITS = 128  # as many as the recurrent layer has per direction
+_OF_CONVOLUTIONS = (
+    "kernel_size", "pool", "activation", "conv_bias", "batch_norm_eps", "batch_norm_momentum", "conv_dropout",
+)  # fmt: skip
+
+
+def unused_settings(section: object) -> frozenset[str]:
+    """Return the settings of a section that nothing looks at, because of its other settings.
+
+    Example:
+        >>> sorted(unused_settings(ModelConfig(channels=(), pool_time=(), pool_mel=())))[:3]
+        ['activation', 'batch_norm_eps', 'batch_norm_momentum']
+        >>> "n_mels" in unused_settings(FeatureConfig(frames_per_second=2.0))
+        True
+    """
+    if isinstance(section, FeatureConfig) and section.is_embeddings:
+        return frozenset(entry.name for entry in dataclasses.fields(section)) - {"frames_per_second", "n_dims"}
+    if isinstance(section, ModelConfig) and not section.channels:
+        return frozenset(_OF_CONVOLUTIONS)
+    return frozenset()
+
+
+def _refuse_unused(name: str, section: FeatureConfig | ModelConfig, reason: str) -> None:
+    """Raise ValueError for a setting away from its default that nothing would look at."""
+    for entry in dataclasses.fields(section):
+        value = getattr(section, entry.name)
+        if entry.name in unused_settings(section) and value != entry.default:
+            raise ValueError(f"{name}.{entry.name} = {value!r} is {reason} - leave one of the two out")
+
+
+def for_embeddings(config: Config, *, frames_per_second: float, n_dims: int) -> Config:
+    """Return the configuration for embeddings of this rate and size: no convolutions, a projection in front.
+
+    Example:
+        >>> config = for_embeddings(Config(), frames_per_second=2.0, n_dims=768)
+        >>> config.features.n_inputs, config.model.channels, config.model.projection_units
+        (768, (), 128)
+    """
+    features = FeatureConfig(frames_per_second=frames_per_second, n_dims=n_dims)
+    model = config.model
+    if model.channels:
+        model = dataclasses.replace(model, channels=(), pool_time=(), pool_mel=())
+    if model.projection_units is None:
+        model = dataclasses.replace(model, projection_units=_PROJECTION_UNITS)
+    return dataclasses.replace(config, features=features, model=model)
 
 
 def not_deployable(config: Config) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from earmark import checks
-from earmark.config import Config, PoolingConfig
+from earmark.config import Config, PoolingConfig, unused_settings
 
 
 def read_config(path: Path | str | None, *, pooling: str | None = None, overrides: Sequence[str] = ()) -> Config:
@@ -101,7 +101,7 @@ def to_toml(config: Config) -> str:
         for entry in dataclasses.fields(values):
             value = getattr(values, entry.name)
             # TOML has no null; a key left out is None, since None is the default wherever it is allowed.
-            if value is not None:
+            if value is not None and entry.name not in unused_settings(values):
                 lines.append(f"{entry.name} = {_toml_value(value)}")
         lines.append("")
     return "\n".join(lines)

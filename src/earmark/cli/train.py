@@ -175,7 +175,7 @@ def _refuse_missing_option(config: Config) -> None:
         missing = [entry for entry in vars(chosen) if f"needs {entry!r}" in str(error)]
         if not missing:
             return  # what the network gives it, or what is said well enough when the network is built
-        frames = config.features.sample_rate / (config.features.hop_samples * config.model.time_reduction)
+        frames = config.features.timeline.frames_per_second / config.model.time_reduction
         hint = f", a second of audio has {frames:g} frames" if missing == ["n_frames"] else ""
         raise ValueError(f"{error} - add --set pooling.{missing[0]}=...{hint}") from None
 

@@ -56,13 +56,18 @@ class CRNN(nn.Module):
                 )
             )
             n_channels, n_bands = channels, n_bands // mel
-        if n_bands == 0:
+        if n_bands == 0:  # never without blocks: embeddings pass as they are
             raise ValueError(
                 f"model.pool_mel must leave at least one band of features.n_mels = {n_mels},"
                 f" got {config.pool_mel} - pool less, or use more bands"
             )
         self.blocks = nn.ModuleList(blocks)
-        self.recurrent = Recurrent(n_channels * n_bands, n_units=config.rnn_units, n_layers=config.rnn_layers)
+        n_inputs = n_channels * n_bands
+        self.projection: nn.Module | None = None
+        if config.projection_units:  # None or 0: no such layer
+            self.projection = nn.Sequential(nn.Linear(n_inputs, config.projection_units), nn.ReLU())
+            n_inputs = config.projection_units
+        self.recurrent = Recurrent(n_inputs, n_units=config.rnn_units, n_layers=config.rnn_layers)
         self.dropout = nn.Dropout(config.rnn_dropout)
         self.n_hidden = 2 * config.rnn_units
         self.linear = nn.Linear(self.n_hidden, n_classes)
@@ -88,6 +93,8 @@ class CRNN(nn.Module):
             x = block(x, None if mask is None else _stretched(mask, stretch))
             stretch //= time
         x = x.permute(0, 2, 1, 3).flatten(2)  # (batch, channels, frames, mels) -> (batch, frames, channels * mels)
+        if self.projection is not None:
+            x = self.projection(x)
         hidden = self.dropout(self.recurrent(x, mask))
         return FrameOutput(self.linear(hidden), hidden, mask)
 
@@ -151,10 +158,10 @@ class Network(nn.Module):
         self.config, self.classes = config, checks.names("classes", classes)
         if not self.classes:
             raise ValueError("classes must name at least one class, got none")
-        self.crnn = CRNN(config.model, n_mels=config.features.n_mels, n_classes=len(classes))
-        # Statistics of the training features, per mel band. They live and travel with the weights.
-        self.register_buffer("mean", torch.zeros(config.features.n_mels))
-        self.register_buffer("deviation", torch.ones(config.features.n_mels))
+        self.crnn = CRNN(config.model, n_mels=config.features.n_inputs, n_classes=len(classes))
+        # Statistics of the training features, per mel band or dim. They live and travel with the weights.
+        self.register_buffer("mean", torch.zeros(config.features.n_inputs))
+        self.register_buffer("deviation", torch.ones(config.features.n_inputs))
         chosen = config.pooling
         needs_features = "n_features" in pooling.takes(chosen.inner if chosen.inner is not None else chosen.name)
         self.pool = pooling.create(

@@ -152,7 +152,7 @@ def _refuse_distant_scores(network: Network) -> None:
 
 def output_timeline(config: Config) -> Timeline:
     """Return the grid of the network's output frames."""
-    return Timeline(config.features.sample_rate, config.features.hop_samples).coarser(config.model.time_reduction)
+    return config.features.timeline.coarser(config.model.time_reduction)
 
 
 def _onnx_bytes(deployed: DeployedNetwork, timeline: Timeline) -> bytes:

@@ -176,4 +176,4 @@ def batch_frames(config: Config) -> int:
         >>> batch_frames(Config())     # 160 s of 50 frames each
         8000
     """
-    return max(1, round(config.training.batch_seconds * config.features.sample_rate / config.features.hop_samples))
+    return max(1, round(config.training.batch_seconds * config.features.timeline.frames_per_second))

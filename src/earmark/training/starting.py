@@ -157,7 +157,7 @@ def card_of(clips: ClipSet, data: TrainingData, config: Config) -> dict[str, obj
         >>> card["clips"], card["readable_clips"], card["clip_seconds"], card["training_clips_per_class"]
         (2, 1, 1.0, {'dog': 1})
     """
-    seconds = data.store.lengths * config.features.hop_samples / config.features.sample_rate
+    seconds = data.store.lengths * config.features.timeline.hop_seconds
     training = data.clips.tags[data.training]
     return {
         "clips": len(clips.clips),
