@@ -124,7 +124,8 @@ class ModelConfig:
     batch_norm_eps: float = 1e-5
     batch_norm_momentum: float = 0.1
     conv_dropout: float = 0.0  # after each block's activation
-    # Of a linear layer with a rectifier in front of the recurrent one, which otherwise has three weights per direction,
+    # Of a linear layer with a rectifier in front of the recurrent one. Without it a recurrent layer on embeddings tags
+    # clips but hardly finds moments (event F1 0.2 instead of 0.85 on made-up ones), and has three weights per direction,
     # unit and input: with 768 inputs more than a few hundred clips can teach. 0: no such layer; None: none behind
     # convolutions, 128 for embeddings.
     projection_units: int | None = None

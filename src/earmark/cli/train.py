@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 @click.command(name="train")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option("--audio", type=click.Path(path_type=Path), help="Folder of the recordings. [default: LABELS' folder]")
+@click.option(
+    "--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from instead of audio."
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the run.")
 @click.option("--pooling", help="Pooling function; the same as --set pooling.name=...")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML file with settings.")
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 def command(
     labels: Path,
     audio: Path | None,
+    features: Path | None,
     out: Path,
     pooling: str | None,
     config_file: Path | None,
@@ -51,8 +55,12 @@ def command(
     """Train a detector from tagged clips.
 
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
+
+    With --features, another network has done the hearing: DIR holds an array of NumPy (frames, dims) for every
+    recording, named after it (site/a.wav.npy). Its frame rate is told by --set features.frames_per_second=..., by a
+    features.json beside the arrays, {"frames_per_second": 2.0}, or, with --audio, by the recordings' lengths.
     """
-    from earmark.cli import train_display, train_dry_run
+    from earmark.cli import train_display, train_dry_run, train_sources
     from earmark.training.run import Split, train
 
     if held_out_value is not None and split_column is None:
@@ -60,18 +68,27 @@ def command(
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {out}")
     config = _config(out, config_file, overrides, pooling, resume)
-    folder = _audio_folder(labels, audio)
+    folder = train_sources.audio_folder(labels, audio, features)
     _limit_threads(threads)
+    config = train_sources.completed(config, labels, folder, features)
     _remark(labels, config)
     split = Split(split_column, held_out_value, group_column)
     if dry_run:
-        train_dry_run.show(labels, folder, out, config, split, device, as_json=as_json)
+        train_dry_run.show(labels, folder, features, out, config, split, device, as_json=as_json)
         return
     if resume and (out / "metrics.json").exists():
         click.echo(f"earmark: the run in {out} had already ended; for more epochs begin another", err=True)
     with _explained(out, config), train_display.watching(config, out, tensorboard=tensorboard) as watch:
         result = train(
-            labels, audio=folder, out=out, config=config, split=split, device=device, resume=resume, watch=watch
+            labels,
+            audio=folder,
+            embeddings=features,
+            out=out,
+            config=config,
+            split=split,
+            device=device,
+            resume=resume,
+            watch=watch,
         )
     train_display.report(result, config)
     if as_json:
@@ -114,20 +131,6 @@ def _config(
     if resume and config_file is None and (out / "config.toml").exists():
         config_file = out / "config.toml"
     return read_config(config_file, pooling=pooling, overrides=overrides)
-
-
-def _audio_folder(labels: Path, audio: Path | None) -> Path:
-    """Where the recordings lie."""
-    from earmark.audio import AUDIO_SUFFIXES
-
-    if not labels.exists():
-        raise ValueError(f"{labels}: there is no such label file or folder - is the path relative to another folder?")
-    if labels.is_file() and labels.suffix.casefold() in AUDIO_SUFFIXES:
-        raise ValueError(f"LABELS must be a table of file names and tags, got the recording {labels}")
-    folder = audio if audio is not None else (labels if labels.is_dir() else labels.parent)
-    if not folder.is_dir():
-        raise ValueError(f"--audio must be a folder, got {folder} - the folder that holds the recordings")
-    return folder
 
 
 def _remark(labels: Path, config: Config) -> None:

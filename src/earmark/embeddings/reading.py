@@ -27,16 +27,21 @@ def array_shape(path: Path) -> tuple[int, int]:
         ...     array_shape(Path(folder, "a.wav.npy"))
         (20, 768)
     """
-    try:
-        if path.suffix.casefold() == ".npz":
-            with zipfile.ZipFile(path) as archive, archive.open(_member(archive)) as file:
-                shape, dtype = _header(file)
-        else:
-            with path.open("rb") as file:
-                shape, dtype = _header(file)
-    except _UNREADABLE as error:
-        raise ValueError(f"{path.as_posix()}: {_reason(error)}") from error
+    shape, dtype = _header(path)
     return _checked(path, shape, dtype)
+
+
+def array_dtype(path: Path) -> np.dtype[Any]:
+    """Return the type of the numbers in a file, from its header alone.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.save(Path(folder, "a.wav.npy"), np.zeros((20, 768), np.float16))
+        ...     array_dtype(Path(folder, "a.wav.npy"))
+        dtype('float16')
+    """
+    return _header(path)[1]
 
 
 def open_array(path: Path) -> NDArray[Any]:
@@ -104,7 +109,19 @@ def frame_blocks(array: NDArray[Any], *, where: str) -> Iterator[NDArray[np.floa
 _UNREADABLE = (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError)
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of the array in a file."""
+    try:
+        if path.suffix.casefold() == ".npz":
+            with zipfile.ZipFile(path) as archive, archive.open(_member(archive)) as file:
+                return _read_header(file)
+        with path.open("rb") as file:
+            return _read_header(file)
+    except _UNREADABLE as error:
+        raise ValueError(f"{path.as_posix()}: {_reason(error)}") from error
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Shape and type of the array in an open .npy."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

@@ -22,10 +22,12 @@ from earmark.training.clip_features import length_remark
 from earmark.training.clips import ClipSet
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
-from earmark.training.feature_store import feature_store, located
+from earmark.training.embeddings import EmbeddingSource, array_shapes, span_frames, with_embeddings
+from earmark.training.feature_store import located
 from earmark.training.held_out import batch_frames
 from earmark.training.run import Split, check_settings, read_clips
 from earmark.training.sampling import batches_by_length
+from earmark.training.sources import read_features, sound_source
 from earmark.training.starting import new_network
 from earmark.training.weak import piece_and_context_frames
 
@@ -130,7 +132,8 @@ class _Plan:
 def dry_run(
     labels: Path,
     *,
-    audio: Path,
+    audio: Path | None = None,
+    embeddings: Path | None = None,
     config: Config,
     split: Split | None = None,
     device: str = "auto",
@@ -143,12 +146,18 @@ def dry_run(
     from their frames.
 
     Args:
-        labels, audio, config, split, device: as for `earmark.training.run.train`.
+        labels, audio, embeddings, config, split, device: as for `earmark.training.run.train`.
         on_file: told how many of how many files were probed.
     """
     whole = read_clips(labels, config, Split() if split is None else split)
+    source = sound_source(audio, embeddings, config)
+    if isinstance(source, EmbeddingSource):
+        config, _ = with_embeddings(config, whole.clips, source)
     check_settings(config, whole)
-    headers = _headers(whole.clips, audio, config, on_file)
+    if isinstance(source, EmbeddingSource):
+        headers = _headers_of_embeddings(whole.clips, source.arrays, config)
+    else:
+        headers = _headers(whole.clips, source, config, on_file)
     clips, samples = whole.only(np.flatnonzero(headers.samples)), headers.samples[headers.samples > 0]
     if clips.held_out.all():
         raise ValueError(f"no training clip could be read; the first: {located(*headers.unreadable[0])}")
@@ -157,7 +166,7 @@ def dry_run(
     to_read = np.array(sorted({clip for batch in chosen for clip in batch}))
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        store = feature_store(Path(folder), clips.only(to_read).clips, audio, config, on_clip=lambda done: None)
+        store = read_features(Path(folder), clips.only(to_read).clips, source, config, on_clip=lambda done: None)
         reading_seconds = (time.perf_counter() - begin) * float(samples.sum() / samples[to_read].sum())
         data = TrainingData(clips.only(to_read[list(store.kept)]), store)
         if not len(data.training):
@@ -191,14 +200,14 @@ def dry_run(
     return DryRun(
         classes=whole.classes,
         clips=len(whole.clips),
-        hours=float(samples.sum()) / config.features.sample_rate / 3600,
+        hours=float(samples.sum()) / config.features.timeline.sample_rate / 3600,
         weights=sum(parameter.numel() for parameter in network.parameters()),
         steps_per_epoch=len(plan.batches),
         reading_seconds=reading_seconds,
         epoch_seconds=epoch_seconds,
         held_out_seconds=held_out_seconds,
         seconds=reading_seconds + config.training.epochs * epoch_seconds + held_out_seconds,
-        longest_seconds=float(samples.max()) / config.features.sample_rate,
+        longest_seconds=float(samples.max()) / config.features.timeline.sample_rate,
         memory_bytes=measuring.peak_memory_bytes(network.mean.device),
         unreadable=(*headers.unreadable, *store.failures),
         notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
@@ -246,9 +255,23 @@ def _headers(clips: Sequence[WeakClip], audio: Path, config: Config, on_file: Ca
     return found
 
 
+def _headers_of_embeddings(clips: Sequence[WeakClip], arrays: Path, config: Config) -> _Headers:
+    """The same from the headers of arrays, in ticks of their own grid."""
+    shapes, grid = array_shapes(clips, arrays), config.features.timeline
+    found = _Headers(np.zeros(len(clips), dtype=np.int64), [], [])
+    for number, clip in enumerate(clips):
+        try:
+            first, end = span_frames(clip, shapes, grid)
+        except ValueError as error:
+            found.unreadable.append((clip.where, clip.filename, str(error)))
+        else:
+            found.samples[number] = (end - first) * grid.hop_samples
+    return found
+
+
 def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
     """The batches of the first epochs, drawn as training draws them, and those of a look at the held-out clips."""
-    unit = config.features.hop_samples * config.model.time_reduction
+    unit = config.features.timeline.hop_samples * config.model.time_reduction
     frames = -(-samples // unit) * config.model.time_reduction
     if config.features.clip_frames is not None:
         frames = np.full_like(frames, config.features.clip_frames)

@@ -16,12 +16,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from earmark.audio import late_offset, late_onset
+from earmark.audio import late_offset
 from earmark.config import Config
-from earmark.embeddings import frame_blocks, open_array
+from earmark.embeddings import array_dtype, frame_blocks, open_array
 from earmark.labels.weak import WeakClip
 from earmark.training.embeddings import array_shapes, span_frames
 from earmark.training.feature_store import FeatureStore, located
+
+_LOST_FRAMES = 2
 
 
 def embedding_store(
@@ -54,7 +56,7 @@ def embedding_store(
     folder.mkdir(parents=True, exist_ok=True)
     shapes = array_shapes(clips, arrays)
     n_dims, grid = config.features.n_inputs, config.features.timeline
-    kinds = {open_array(shapes.files[name]).dtype for name in shapes.of}
+    kinds = {array_dtype(shapes.files[name]) for name in shapes.of}
     dtype = np.dtype(np.float16 if kinds == {np.dtype(np.float16)} else np.float32)
     starts, kept, failures, notes = [0], [], [], []
     path = folder / "embeddings.bin"
@@ -62,10 +64,8 @@ def embedding_store(
         for number, clip in enumerate(clips):
             before = file.tell()
             try:
-                if clip.filename not in shapes.of:
-                    raise ValueError(shapes.missing[clip.filename])
-                where, (n_frames, _) = shapes.files[clip.filename], shapes.of[clip.filename]
-                first, end = _span(clip, n_frames, where, config)
+                first, end = span_frames(clip, shapes, grid)
+                where = shapes.files[clip.filename]
                 for block in frame_blocks(open_array(where)[first:end], where=f"{where.as_posix()}{_from(first)}"):
                     file.write(block.astype(dtype).tobytes())
             except ValueError as error:
@@ -76,7 +76,7 @@ def embedding_store(
                 starts.append(starts[-1] + end - first)
                 kept.append(number)
                 # A window that did not fit in costs the last frame or two, which is no loss worth a remark.
-                end_seconds = grid.seconds(n_frames + _LOST_FRAMES)
+                end_seconds = grid.seconds(shapes.of[clip.filename][0] + _LOST_FRAMES)
                 remark = late_offset(0.0 if clip.onset is None else clip.onset, clip.offset, end_seconds)
                 if remark:
                     notes.append((clip.where, clip.filename, remark))
@@ -85,19 +85,6 @@ def embedding_store(
         raise ValueError(f"none of the {len(clips)} clips could be read; the first: {located(*failures[0])}")
     frames: NDArray[np.floating] = np.memmap(path, dtype, mode="r", shape=(starts[-1], n_dims))
     return FeatureStore(frames, np.array(starts, np.int64), tuple(kept), tuple(failures), tuple(notes))
-
-
-_LOST_FRAMES = 2
-
-
-def _span(clip: WeakClip, n_frames: int, where: Path, config: Config) -> tuple[int, int]:
-    """The frames of the clip in its array, at least one."""
-    grid = config.features.timeline
-    first, end = span_frames(clip, n_frames, grid)
-    if first >= end:
-        onset = 0.0 if clip.onset is None else clip.onset
-        raise ValueError(f"{where.as_posix()}: {late_onset(onset, grid.seconds(n_frames))}")
-    return first, end
 
 
 def _from(first: int) -> str:

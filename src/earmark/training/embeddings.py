@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from earmark.audio import find_clips, probe_audio
+from earmark.audio import find_clips, late_onset, probe_audio
 from earmark.config import Config, for_embeddings
 from earmark.embeddings import array_shape, embeddings_of, fits, frame_rate_beside, frame_rate_from
 from earmark.labels.weak import WeakClip
@@ -111,16 +111,26 @@ def array_shapes(clips: Sequence[WeakClip], folder: Path) -> ArrayShapes:
     return ArrayShapes(of, files, missing)
 
 
-def span_frames(clip: WeakClip, n_frames: int, grid: Timeline) -> tuple[int, int]:
-    """Return the first frame of a clip and the one behind its last, which may be none, in an array of `n_frames`.
+def span_frames(clip: WeakClip, shapes: ArrayShapes, grid: Timeline) -> tuple[int, int]:
+    """Return the first frame of a clip in its recording's array, and the one behind its last.
+
+    Raises:
+        ValueError: when there is no such array, or the clip begins behind its end.
 
     Example:
         >>> clip = WeakClip("a.wav", frozenset({"dog"}), None, 1.0, 2.2, {}, "weak.tsv:2")
-        >>> span_frames(clip, 20, Timeline.of_frame_rate(2.0))     # frames 2, 3 and 4, which begins at 2.0 s
+        >>> shapes = ArrayShapes({"a.wav": (20, 768)}, {"a.wav": Path("a.wav.npy")}, {})
+        >>> span_frames(clip, shapes, Timeline.of_frame_rate(2.0))     # frames 2, 3 and 4, which begins at 2.0 s
         (2, 5)
     """
-    first = 0 if clip.onset is None else grid.frame(clip.onset)
+    if clip.filename not in shapes.of:
+        raise ValueError(shapes.missing[clip.filename])
+    n_frames = shapes.of[clip.filename][0]
+    onset = 0.0 if clip.onset is None else clip.onset
+    first = grid.frame(onset)
     end = n_frames if clip.offset is None else min(n_frames, grid.n_frames(round(clip.offset * grid.sample_rate)))
+    if first >= end:
+        raise ValueError(f"{shapes.files[clip.filename].as_posix()}: {late_onset(onset, grid.seconds(n_frames))}")
     return first, end
 
 

@@ -22,9 +22,11 @@ from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoi
 from earmark.training.clips import ClipSet, clip_set
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
-from earmark.training.feature_store import FeatureStore, feature_store, located
+from earmark.training.embeddings import EmbeddingSource, with_embeddings
+from earmark.training.feature_store import FeatureStore, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
 from earmark.training.loop import train_network
+from earmark.training.sources import read_features, sound_source
 from earmark.training.starting import begin, card_of, start_or_resume
 
 
@@ -82,7 +84,8 @@ class TrainingResult:
 def train(
     labels: Path,
     *,
-    audio: Path,
+    audio: Path | None = None,
+    embeddings: Path | None = None,
     out: Path,
     config: Config,
     split: Split | None = None,
@@ -94,7 +97,10 @@ def train(
 
     Args:
         labels: weak-label file, or a folder with one sub-folder per class.
-        audio: folder of the recordings.
+        audio: folder of the recordings. With `embeddings` they are only needed where nothing else tells the frame rate;
+            the embeddings are checked against their lengths.
+        embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording and named after
+            it: ``a.wav.npy``.
         out: the run's folder.
         config: all settings.
         split: how clips are held out.
@@ -125,19 +131,29 @@ def train(
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
     clips = read_clips(labels, config, split)
+    source = sound_source(audio, embeddings, config)
+    if isinstance(source, EmbeddingSource):
+        config, _ = with_embeddings(config, clips.clips, source)
     check_settings(config, clips)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        return _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch)
+        return _train(out, clips, source, config, chosen_device, resume=resume, watch=watch)
 
 
 def _train(
-    out: Path, clips: ClipSet, audio: Path, config: Config, device: torch.device, *, resume: bool, watch: Watch
+    out: Path,
+    clips: ClipSet,
+    source: Path | EmbeddingSource,
+    config: Config,
+    device: torch.device,
+    *,
+    resume: bool,
+    watch: Watch,
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
     begin(out, config, clips, resume=resume)
-    store = feature_store(
-        out / "cache", clips.clips, audio, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
+    store = read_features(
+        out / "cache", clips.clips, source, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
     )
     data = training_data(clips, store)
     card = card_of(clips, data, config)
@@ -241,7 +257,8 @@ def check_settings(config: Config, clips: ClipSet) -> None:
             " missing) - all its clips are held out; add some, or hold out less"
         )
     Network(config, clips.classes)
-    LogMel(config.features)
+    if not config.features.is_embeddings:
+        LogMel(config.features)
     choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
 
 
