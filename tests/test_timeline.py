@@ -51,3 +51,17 @@ def test_no_samples_are_no_frames() -> None:
 def test_grids_that_cannot_be(sample_rate: int, hop_samples: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Timeline(sample_rate, hop_samples)
+
+
+def test_half_covered_frames_are_those_with_half_of_their_samples_inside(rng: np.random.Generator) -> None:
+    for hop in (7, 8, 20):
+        grid = Timeline(sample_rate=100, hop_samples=hop)
+        for _ in range(200):
+            first, end = sorted(rng.integers(0, 10 * hop, 2).tolist())
+            inside = np.zeros((11, hop), dtype=bool)
+            inside.reshape(-1)[first:end] = True
+            # Exactly at half the rule says yes; a stretch inside one frame is found by its middle if at all.
+            frames = np.flatnonzero(2 * inside.sum(axis=1) >= hop)
+            found = list(range(*grid.half_covered(first / 100, end / 100)))
+            if end - first >= hop or len(frames) > 0:
+                assert found == frames.tolist(), (hop, first, end)

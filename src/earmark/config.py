@@ -125,8 +125,7 @@ class ModelConfig:
     batch_norm_momentum: float = 0.1
     conv_dropout: float = 0.0  # after each block's activation
     # Of a linear layer with a rectifier in front of the recurrent one. Without it a recurrent layer on embeddings tags
-    # clips but hardly finds moments (event F1 0.2 instead of 0.85 on made-up ones), and has three weights per direction,
-    # unit and input: with 768 inputs more than a few hundred clips can teach. 0: no such layer; None: none behind
+    # clips but hardly finds moments: event F1 0.2 instead of 0.85 on made-up ones. 0: no such layer; None: none behind
     # convolutions, 128 for embeddings.
     projection_units: int | None = None
     rnn_layers: int = 1
@@ -202,6 +201,10 @@ class TrainingConfig:
     select: str = "f1"
     checkpoint_seconds: float = 60.0  # a checkpoint at least this often, besides the one after each epoch
     snapshot_epochs: tuple[int, ...] = ()  # epochs after which a copy is kept in snapshots/
+    frame_weight: float = 1.0  # of the loss of frames against the loss of tags, where there are strong labels
+    # Whether the tags of a clip count where all its moments are known too. The pooling function then learns from them
+    # as well, and the tags of a model are trained on all there is; the recipe of 2019 does without.
+    tags_of_strong: bool = True
     loss: str = "log"  # log: on log y^c and log(1 - y^c), no clamp | clamped: y^c clamped to [1e-7, 1 - 1e-7]
     seed: int = 0
 
@@ -209,7 +212,7 @@ class TrainingConfig:
         checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
-        for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed"):
+        for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed", "frame_weight"):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)
         checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
         checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1, whole=True)

@@ -68,6 +68,19 @@ class Timeline:
         # Rounded to whole samples first: 0.3 s / 0.1 s is 2.9999999999999996 in floating point.
         return round(seconds * self.sample_rate) // self.hop_samples
 
+    def half_covered(self, onset_seconds: float, offset_seconds: float) -> tuple[int, int]:
+        """The frames of which a stretch of time covers at least half: the first, and the one behind the last.
+
+        Example:
+            >>> grid = Timeline(sample_rate=10, hop_samples=10)     # 1 s
+            >>> grid.half_covered(0.5, 2.4), grid.half_covered(0.6, 0.9)     # frames 0 and 1; and none
+            ((0, 2), (1, 1))
+        """
+        hop = 2 * self.hop_samples  # in half samples, so that all numbers are whole
+        first = -((self.hop_samples - 2 * round(onset_seconds * self.sample_rate)) // hop)
+        end = (2 * round(offset_seconds * self.sample_rate) + self.hop_samples) // hop
+        return first, max(first, end)
+
     def coarser(self, factor: int) -> Timeline:
         """The grid after `factor` frames were pooled into one."""
         return Timeline(self.sample_rate, self.hop_samples * factor)

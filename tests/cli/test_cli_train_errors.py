@@ -242,7 +242,7 @@ def test_learning_too_fast_stops_the_run(labels: Path, tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
     labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = loop.weak_loss_terms
+    honest = loop.supervised_terms
     steps = []
 
     def spoilt(*arguments: Any) -> dict[str, torch.Tensor]:
@@ -250,7 +250,7 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
         terms = honest(*arguments)
         return terms if len(steps) < 4 else {**terms, "tags": terms["tags"] * float("nan")}
 
-    monkeypatch.setattr(loop, "weak_loss_terms", spoilt)
+    monkeypatch.setattr(loop, "supervised_terms", spoilt)
     message = refused(*train(labels, tmp_path / "run", *audio(labels), training__checkpoint_seconds="0"))
     assert "the loss is no longer a finite number at step 4 (tags nan, penalty 0, gradient norm nan) on the " in message
     last = tmp_path / "run/last.safetensors"

@@ -1,4 +1,4 @@
-"""Made-up embeddings: events in a few hidden directions, seen through a random projection, with tags and true moments."""
+"""Made-up embeddings: every class is a direction that noise is added to, with tags and the true moments."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from earmark import pooling
-from earmark.training.losses import clamped_tag_loss, tag_loss
+from earmark.training.losses import clamped_tag_loss, frame_loss, tag_loss
 
 
 def logs(probs: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,6 +64,51 @@ def test_garbage_where_nothing_is_known_stays_there(garbage: float, rng: np.rand
     torch.testing.assert_close(loss, expected)
     for gradient in torch.autograd.grad(loss, (log_y, log_not_y)):
         assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("garbage", [math.nan, math.inf])
+def test_garbage_in_unknown_labels_reaches_neither_loss_nor_gradient(garbage: float, rng: np.random.Generator) -> None:
+    probs, tags, known = example(rng)
+    logits = probs.logit().requires_grad_()
+    spoilt = torch.where(known, tags, garbage)
+
+    def losses(labels: Tensor) -> list[Tensor]:
+        log_y, log_not_y = functional.logsigmoid(logits), functional.logsigmoid(-logits)
+        frames = frame_loss(logits[:, :, None], labels[:, :, None], known[:, :, None])
+        return [tag_loss(log_y, log_not_y, labels, known), clamped_tag_loss(log_y, labels, known), frames]
+
+    for loss, expected in zip(losses(spoilt), losses(tags), strict=True):
+        torch.testing.assert_close(loss, expected)
+        gradients = [torch.autograd.grad(one, logits, retain_graph=True)[0] for one in (loss, expected)]
+        torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("garbage", [math.nan, math.inf, -math.inf])
+def test_the_loss_of_frames_is_the_cross_entropy_of_what_is_known(garbage: float, rng: np.random.Generator) -> None:
+    probs, tags, known = (one[:, :, None].expand(6, 4, 3).clone() for one in example(rng))
+    logits = probs.logit()
+    expected = functional.binary_cross_entropy(probs[known], tags[known])
+    spoilt = torch.where(known, logits, garbage).requires_grad_()  # padding may hold anything
+    loss = frame_loss(spoilt, tags, known)
+    torch.testing.assert_close(loss, expected)
+    (gradient,) = torch.autograd.grad(loss, spoilt)
+    assert (gradient[~known] == 0).all()
+    # sigma(z) - Y for each known frame, over their number.
+    torch.testing.assert_close(gradient[known], (probs - tags)[known] / known.sum())
+
+
+def test_with_nothing_known_of_frames_their_loss_is_zero() -> None:
+    logits = torch.ones(1, 2, 1, requires_grad=True)
+    loss = frame_loss(logits, torch.ones(1, 2, 1), torch.zeros(1, 2, 1, dtype=torch.bool))
+    assert loss.item() == 0.0
+    assert (torch.autograd.grad(loss, logits)[0] == 0).all()
+
+
+def test_a_certain_frame_costs_its_logit_and_still_learns() -> None:
+    logits, known = torch.tensor([[[-200.0], [200.0]]], requires_grad=True), torch.ones(1, 2, 1, dtype=torch.bool)
+    loss = frame_loss(logits, torch.tensor([[[1.0], [0.0]]]), known)
+    assert loss.item() == pytest.approx(200.0)
+    assert torch.autograd.grad(loss, logits)[0].flatten().tolist() == [-0.5, 0.5]  # of two frames
 
 
 def test_with_nothing_known_the_loss_is_zero_with_a_zero_gradient(rng: np.random.Generator) -> None:
@@ -123,3 +168,12 @@ def test_the_clamp() -> None:
     for log_y, tag in ((-1000.0, 1.0), (0.0, 0.0)):
         loss = clamped_tag_loss(torch.tensor([[log_y]], dtype=torch.float64), torch.tensor([[tag]]), everything)
         assert loss.item() == pytest.approx(-math.log(1e-7), rel=1e-6)  # 16.118
+
+
+# --- wrong input ---
+
+
+def test_labels_of_feature_frames_are_refused() -> None:
+    labels = torch.zeros(2, 10, 3)
+    with pytest.raises(ValueError, match=r"shape of the logits, \(2, 5, 3\), got \(2, 10, 3\) .* of feature frames\?"):
+        frame_loss(torch.zeros(2, 5, 3), labels, labels > 0)

@@ -13,15 +13,17 @@ import click
 
 if TYPE_CHECKING:
     from earmark.config import Config
+    from earmark.training.sources import Sources
 
 
 @click.command(name="train")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option("--audio", type=click.Path(path_type=Path), help="Folder of the recordings. [default: LABELS' folder]")
-@click.option(
-    "--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from instead of audio."
-)
+@click.option("--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from, not from audio.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the run.")
+@click.option("--strong", type=click.Path(path_type=Path), help="Strong labels (what happens when), of some files.")
+@click.option("--reviewed", type=click.Path(path_type=Path), help="Where they are complete. [default: everywhere]")
+@click.option("--unlabelled", type=click.Path(path_type=Path), help="Folder of recordings without labels.")
 @click.option("--pooling", help="Pooling function; the same as --set pooling.name=...")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML file with settings.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
@@ -39,6 +41,9 @@ def command(
     audio: Path | None,
     features: Path | None,
     out: Path,
+    strong: Path | None,
+    reviewed: Path | None,
+    unlabelled: Path | None,
     pooling: str | None,
     config_file: Path | None,
     overrides: tuple[str, ...],
@@ -52,7 +57,7 @@ def command(
     as_json: bool,
     tensorboard: bool,
 ) -> None:
-    """Train a detector from tagged clips.
+    """Train a detector from tagged clips, and from what else there is: strong labels, recordings without labels.
 
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
 
@@ -61,7 +66,8 @@ def command(
     features.json beside the arrays, {"frames_per_second": 2.0}, or, with --audio, by the recordings' lengths.
     """
     from earmark.cli import train_display, train_dry_run, train_sources
-    from earmark.training.run import Split, train
+    from earmark.training.run import train
+    from earmark.training.sources import Sources, Split
 
     if held_out_value is not None and split_column is None:
         raise ValueError(f"--held-out {held_out_value} needs --split, the column in which this value stands")
@@ -70,11 +76,12 @@ def command(
     config = _config(out, config_file, overrides, pooling, resume)
     folder = train_sources.audio_folder(labels, audio, features)
     _limit_threads(threads)
-    config = train_sources.completed(config, labels, folder, features)
-    _remark(labels, config)
+    sources = Sources(labels, folder, strong, reviewed, unlabelled, features)
+    config = train_sources.completed(config, sources)
+    _remark(sources, config)
     split = Split(split_column, held_out_value, group_column)
     if dry_run:
-        train_dry_run.show(labels, folder, features, out, config, split, device, as_json=as_json)
+        train_dry_run.show(sources, out, config, split, device, as_json=as_json)
         return
     if resume and (out / "metrics.json").exists():
         click.echo(f"earmark: the run in {out} had already ended; for more epochs begin another", err=True)
@@ -85,6 +92,9 @@ def command(
             embeddings=features,
             out=out,
             config=config,
+            strong=strong,
+            reviewed=reviewed,
+            unlabelled=unlabelled,
             split=split,
             device=device,
             resume=resume,
@@ -133,19 +143,20 @@ def _config(
     return read_config(config_file, pooling=pooling, overrides=overrides)
 
 
-def _remark(labels: Path, config: Config) -> None:
+def _remark(sources: Sources, config: Config) -> None:
     """Say what is allowed, but perhaps not meant, and refuse what can be said better here than further inside."""
     from earmark.config import not_deployable
     from earmark.labels.contradictions import contradictions
     from earmark.labels.spelling import similar_classes
-    from earmark.labels.weak import classes_to_learn, read_weak
+    from earmark.labels.weak import classes_of, classes_to_learn, read_weak
 
     _refuse_missing_option(config)
     reason = not_deployable(config)
     if reason is not None:
         click.echo(f"earmark: this run will not be exportable for detection: {reason}", err=True)
+    labels = sources.labels
     clips = read_weak(labels)
-    classes = classes_to_learn(clips, labels)
+    classes = classes_to_learn(clips, labels) if sources.strong is None else classes_of(clips)
     for first, second in similar_classes(clips):
         click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
     excluding = contradictions(clips)
@@ -157,7 +168,7 @@ def _remark(labels: Path, config: Config) -> None:
             f" covers this part, that it is not there{more} - is a tag missing?",
             err=True,
         )
-    for label in classes:
+    for label in classes if sources.strong is None else ():
         if all(label in clip.labels or (clip.known is not None and label not in clip.known) for clip in clips):
             click.echo(
                 f"earmark: every clip in {labels} has the class {label!r}, or nobody listened for it there, so nothing"

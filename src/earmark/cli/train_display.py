@@ -52,9 +52,12 @@ def watching(config: Config, out: Path, *, tensorboard: bool) -> Iterator[Watch]
         if write_scalars is not None:
             write_scalars(row)
 
+    def on_remark(text: str) -> None:
+        console.print(f"earmark: {text}", markup=False, highlight=False, soft_wrap=True)
+
     # Left by its end or by an error alike: a bar that is never stopped leaves a terminal without a cursor.
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        yield Watch(lambda done, total: show("reading clips", done, total, f"{done} of {total}"), on_row)
+        yield Watch(lambda done, total: show("reading clips", done, total, f"{done} of {total}"), on_row, on_remark)
 
 
 def _epoch_line(row: dict[str, Any], config: Config) -> str:

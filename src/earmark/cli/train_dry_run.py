@@ -11,20 +11,10 @@ import click
 if TYPE_CHECKING:
     from earmark.config import Config
     from earmark.training.dry_run import DryRun
-    from earmark.training.run import Split
+    from earmark.training.sources import Sources, Split
 
 
-def show(
-    labels: Path,
-    audio: Path | None,
-    features: Path | None,
-    out: Path,
-    config: Config,
-    split: Split,
-    device: str,
-    *,
-    as_json: bool,
-) -> None:
+def show(sources: Sources, out: Path, config: Config, split: Split, device: str, *, as_json: bool) -> None:
     """Print what the run would be like and draw its first batch; exit code 1 when there is unreadable audio."""
     from earmark.cli.train_display import SHOWN_NOTES, watching
     from earmark.training.dry_run import dry_run
@@ -32,15 +22,7 @@ def show(
 
     picture = out.parent / f"{out.resolve().name}-first-batch.png"
     with watching(config, out, tensorboard=False) as watch:
-        found = dry_run(
-            labels,
-            audio=audio,
-            embeddings=features,
-            config=config,
-            split=split,
-            device=device,
-            on_file=watch.on_clip,
-        )
+        found = dry_run(sources, config=config, split=split, device=device, on_file=watch.on_clip)
     _draw_first_batch(found, config, picture)
     if as_json:
         click.echo(json.dumps(_figures(found, config, picture), indent=2, ensure_ascii=False))

@@ -9,6 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from earmark.config import Config
+    from earmark.training.sources import Sources
 
 
 def audio_folder(labels: Path, audio: Path | None, features: Path | None) -> Path | None:
@@ -27,16 +28,12 @@ def audio_folder(labels: Path, audio: Path | None, features: Path | None) -> Pat
     return folder
 
 
-def completed(config: Config, labels: Path, audio: Path | None, features: Path | None) -> Config:
-    """Return the settings with what the embeddings themselves tell, and say what of it was guessed."""
-    if features is None:
-        return config
+def completed(config: Config, sources: Sources) -> Config:
+    """Return the settings with what embeddings tell, where they take the place of audio, and say what was guessed."""
     from earmark.labels.weak import read_weak
-    from earmark.training.embeddings import EmbeddingSource, with_embeddings
+    from earmark.training.embeddings import settled
 
-    if not features.is_dir():
-        raise ValueError(f"--features must be a folder, got {features} - the folder that holds the arrays")
-    config, remark = with_embeddings(config, read_weak(labels), EmbeddingSource(features, audio))
+    config, remark = settled(config, read_weak(sources.labels), sources)
     if remark:
         click.echo(f"earmark: {remark}", err=True)
     return config

@@ -7,14 +7,17 @@ stays. So masks must be short against events (`AugmentConfig.time_mask_seconds`)
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from earmark.config import AugmentConfig
 from earmark.timeline import Timeline
 from earmark.training.batch import Batch
+from earmark.training.strong_labels import output_labels
 
 
 def augment(
@@ -25,8 +28,11 @@ def augment(
     timeline: Timeline,
     rng: np.random.Generator,
     spectrum: str = "power",
+    time_reduction: int = 1,
 ) -> Batch:
     """Return the batch with every change that is switched on: shift, gain, mixup, masks, in this order.
+
+    After the shift the labels of feature frames become those of output frames.
 
     Args:
         batch: log-mel features and tags.
@@ -35,6 +41,7 @@ def augment(
         timeline: of the feature frames.
         rng: source of randomness.
         spectrum: what the features are the logarithm of, energies (``"power"``) or their roots (``"magnitude"``).
+        time_reduction: feature frames per output frame.
 
     Example:
         >>> yes = torch.ones(1, 1, dtype=torch.bool)
@@ -47,6 +54,9 @@ def augment(
     logs_per_energy_log = 1.0 if spectrum == "power" else 0.5
     if config.time_shift_seconds > 0:
         batch = time_shift(batch, config.time_shift_seconds / timeline.hop_seconds, rng)
+    if batch.frame_tags is not None and batch.frame_known is not None:
+        tags, known = output_labels(batch.frame_tags, batch.frame_known, time_reduction=time_reduction)
+        batch = replace(batch, frame_tags=tags, frame_known=known)
     if config.gain_db > 0:
         batch = gain(batch, config.gain_db, rng, logs_per_energy_log=logs_per_energy_log)
     if config.mixup > 0:
@@ -60,7 +70,8 @@ def augment(
 def time_shift(batch: Batch, deviation_frames: float, rng: np.random.Generator) -> Batch:
     """Return every clip rolled by a normal number of frames; what leaves at its end comes back at its beginning.
 
-    A clip rolls inside its own length: no padding ever moves into it.
+    A clip rolls inside its own length: no padding ever moves into it. Its frame labels, one per feature frame, roll
+    with it.
 
     Example:
         >>> yes = torch.ones(1, 1, dtype=torch.bool)
@@ -68,11 +79,13 @@ def time_shift(batch: Batch, deviation_frames: float, rng: np.random.Generator) 
         >>> time_shift(batch, 10.0, np.random.default_rng(0)).features.flatten()     # 10 * 0.126: one frame later
         tensor([3., 0., 1., 2.])
     """
-    features = batch.features.clone()
+    moving = {name: getattr(batch, name) for name in ("features", "frame_tags", "frame_known")}
+    rolled = {name: value.clone() for name, value in moving.items() if value is not None}
     for row, length in enumerate(_lengths(batch)):
         shift = round(rng.normal(0.0, deviation_frames))
-        features[row, :length] = torch.roll(features[row, :length], shift, dims=0)
-    return Batch(features, batch.mask, batch.tags, batch.tags_known, batch.filenames)
+        for value in rolled.values():
+            value[row, :length] = torch.roll(value[row, :length], shift, dims=0)
+    return replace(batch, **rolled)
 
 
 def gain(batch: Batch, deviation_db: float, rng: np.random.Generator, *, logs_per_energy_log: float = 1.0) -> Batch:
@@ -87,14 +100,16 @@ def gain(batch: Batch, deviation_db: float, rng: np.random.Generator, *, logs_pe
     decibels = torch.from_numpy(rng.normal(0.0, deviation_db, len(batch.features))).float()
     # Features are natural logarithms of energy, or half of that.
     shift = (decibels * math.log(10) / 10 * logs_per_energy_log).to(batch.features.device)
-    return Batch(batch.features + shift[:, None, None], batch.mask, batch.tags, batch.tags_known, batch.filenames)
+    return replace(batch, features=batch.features + shift[:, None, None])
 
 
 def mixup(batch: Batch, alpha: float, rng: np.random.Generator, *, logs_per_energy_log: float = 1.0) -> Batch:
     """Return each clip mixed with another of the batch, energies and tags in the same proportion.
 
     The proportion is drawn from Beta(alpha, alpha) and the larger share stays with the clip itself. Energies are
-    added, not logarithms, as sounds are in air. A class is known of a mixture when it is known of both clips.
+    added, not logarithms, as sounds are in air. A class is known of a mixture when it is known of both clips, and of a
+    frame likewise; where a clip has ended it is known to be silent. So clips are mixed with others of which as much is
+    known: a strongly labelled clip mixed with an unlabelled one would teach nothing.
 
     Example:
         >>> energies, tags = torch.tensor([1.0, 3.0]), torch.eye(2)     # one clip of the first class, one of the second
@@ -104,7 +119,7 @@ def mixup(batch: Batch, alpha: float, rng: np.random.Generator, *, logs_per_ener
         True
     """
     n_clips = len(batch.features)
-    partner = torch.from_numpy(rng.permutation(n_clips))
+    partner = torch.from_numpy(_partners(batch.kinds, rng))
     drawn = rng.beta(alpha, alpha, n_clips)
     share = torch.from_numpy(np.maximum(drawn, 1 - drawn)).float().to(batch.features.device)
     own = _real_features(batch) / logs_per_energy_log
@@ -115,7 +130,18 @@ def mixup(batch: Batch, alpha: float, rng: np.random.Generator, *, logs_per_ener
     mask = None if batch.mask is None else batch.mask | batch.mask[partner]
     tags = share[:, None] * batch.tags + (1 - share[:, None]) * batch.tags[partner]
     known = batch.tags_known & batch.tags_known[partner]
-    return Batch(features, mask, tags, known, batch.filenames)
+    mixed = replace(batch, features=features, mask=mask, tags=tags, tags_known=known)
+    if batch.frame_tags is None or batch.frame_known is None:
+        return mixed
+    is_real = torch.ones(batch.frame_tags.shape[:2], dtype=torch.bool, device=share.device)
+    is_real = (is_real if batch.mask is None else batch.mask)[:, :, None]
+    frame_tags = torch.where(is_real & batch.frame_known, batch.frame_tags, 0.0)
+    known_or_silent = batch.frame_known | ~is_real
+    return replace(
+        mixed,
+        frame_tags=share[:, None, None] * frame_tags + (1 - share[:, None, None]) * frame_tags[partner],
+        frame_known=known_or_silent & known_or_silent[partner] & (is_real | is_real[partner]),
+    )
 
 
 def masks(
@@ -140,7 +166,16 @@ def masks(
         for _ in range(config.n_time_masks):
             begin, end = _span(length, longest_time_mask_frames, rng)
             features[row, begin:end] = fill
-    return Batch(features, batch.mask, batch.tags, batch.tags_known, batch.filenames)
+    return replace(batch, features=features)
+
+
+def _partners(kinds: list[str], rng: np.random.Generator) -> NDArray[np.intp]:
+    """With whom each clip is mixed, (clips,): a random one of its kind, perhaps itself."""
+    partners = np.zeros(len(kinds), dtype=np.intp)
+    for kind in sorted(set(kinds)):
+        members = np.array([number for number, other in enumerate(kinds) if other == kind])
+        partners[members] = members[rng.permutation(len(members))]
+    return partners
 
 
 def _span(size: int, longest: int, rng: np.random.Generator) -> tuple[int, int]:

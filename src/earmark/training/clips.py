@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from earmark import checks
 from earmark.labels.weak import WeakClip
+from earmark.training.strong_labels import StrongLabels
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class ClipSet:
         known: bool (clips, classes), false where nobody listened for a class; a loss never looks there.
         groups: what belongs together and is never split; the file itself when nothing else is said.
         held_out: bool (clips,), true for clips that are never trained on.
+        strong: what is known of the moments of each; None for a clip with tags alone, or when all are.
 
     Example:
         >>> names = ("cat", "dog")
@@ -39,6 +41,21 @@ class ClipSet:
     known: NDArray[np.bool_]
     groups: tuple[str, ...]
     held_out: NDArray[np.bool_]
+    strong: tuple[StrongLabels | None, ...] | None = None
+
+    @property
+    def kinds(self) -> NDArray[np.str_]:
+        """What is known of each clip: ``"strong"`` (of moments too), ``"weak"`` (tags) or ``"unlabelled"``, (clips,).
+
+        Example:
+            >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
+            >>> clip_set(rows, ["dog"], holdout_fraction=0).kinds.tolist()
+            ['weak']
+        """
+        kinds = np.where(self.known.any(axis=1), "weak", "unlabelled")
+        if self.strong is not None:
+            kinds[[labels is not None for labels in self.strong]] = "strong"
+        return kinds
 
     def only(self, indices: Sequence[int] | NDArray[np.intp]) -> ClipSet:
         """The clips at `indices`, in that order.
@@ -56,6 +73,7 @@ class ClipSet:
             self.known[chosen],
             tuple(self.groups[i] for i in chosen),
             self.held_out[chosen],
+            None if self.strong is None else tuple(self.strong[i] for i in chosen),
         )
 
 

@@ -20,7 +20,7 @@ from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.held_out import batch_frames
 from earmark.training.sampling import epoch_order, mixed_batches
-from earmark.training.weak import piece_and_context_frames
+from earmark.training.supervised import piece_and_context_frames
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,11 @@ def drawn_batch(network: Network, data: TrainingData, indices: list[int], config
     """
     rng = np.random.default_rng([config.training.seed, 2, step])
     torch.manual_seed(int(rng.integers(2**62)))
-    batch = collate(data.clips, data.store, indices, time_reduction=config.model.time_reduction)
+    reduction = config.model.time_reduction
     grid = config.features.timeline
+    batch = collate(data.clips, data.store, indices, time_reduction=reduction, timeline=grid)
     fill, spectrum = network.mean.cpu(), config.features.spectrum
-    batch = augment(batch, config.augment, fill=fill, timeline=grid, rng=rng, spectrum=spectrum)
+    batch = augment(
+        batch, config.augment, fill=fill, timeline=grid, rng=rng, spectrum=spectrum, time_reduction=reduction
+    )
     return batch.to(network.mean.device)

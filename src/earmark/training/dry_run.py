@@ -22,14 +22,16 @@ from earmark.training.clip_features import length_remark
 from earmark.training.clips import ClipSet
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
-from earmark.training.embeddings import EmbeddingSource, array_shapes, span_frames, with_embeddings
+from earmark.training.embeddings import array_shapes, settled, span_frames
 from earmark.training.feature_store import located
 from earmark.training.held_out import batch_frames
-from earmark.training.run import Split, check_settings, read_clips
+from earmark.training.joining import join
+from earmark.training.reading import read_features
+from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
-from earmark.training.sources import read_features, sound_source
+from earmark.training.sources import Sources, Split
 from earmark.training.starting import new_network
-from earmark.training.weak import piece_and_context_frames
+from earmark.training.supervised import piece_and_context_frames
 
 _PLANNED_CLIPS = 100_000  # over all epochs that are planned, but one at least; it takes less than a second
 
@@ -130,10 +132,8 @@ class _Plan:
 
 
 def dry_run(
-    labels: Path,
+    sources: Sources,
     *,
-    audio: Path | None = None,
-    embeddings: Path | None = None,
     config: Config,
     split: Split | None = None,
     device: str = "auto",
@@ -146,18 +146,19 @@ def dry_run(
     from their frames.
 
     Args:
-        labels, audio, embeddings, config, split, device: as for `earmark.training.run.train`.
+        sources: labels and recordings.
+        config, split, device: as for `earmark.training.run.train`.
         on_file: told how many of how many files were probed.
     """
-    whole = read_clips(labels, config, Split() if split is None else split)
-    source = sound_source(audio, embeddings, config)
-    if isinstance(source, EmbeddingSource):
-        config, _ = with_embeddings(config, whole.clips, source)
+    joined = join(sources, config, Split() if split is None else split)
+    whole = joined.clips
+    config, _ = settled(config, whole.clips, sources)
     check_settings(config, whole)
-    if isinstance(source, EmbeddingSource):
-        headers = _headers_of_embeddings(whole.clips, source.arrays, config)
+    if sources.embeddings is not None:
+        headers = _headers_of_embeddings(whole.clips, sources.embeddings, config)
     else:
-        headers = _headers(whole.clips, source, config, on_file)
+        assert sources.audio is not None, "one of the two is given"
+        headers = _headers(whole.clips, sources.audio, config, on_file)
     clips, samples = whole.only(np.flatnonzero(headers.samples)), headers.samples[headers.samples > 0]
     if clips.held_out.all():
         raise ValueError(f"no training clip could be read; the first: {located(*headers.unreadable[0])}")
@@ -166,7 +167,7 @@ def dry_run(
     to_read = np.array(sorted({clip for batch in chosen for clip in batch}))
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        store = read_features(Path(folder), clips.only(to_read).clips, source, config, on_clip=lambda done: None)
+        store = read_features(Path(folder), clips.only(to_read).clips, sources, config, on_clip=lambda done: None)
         reading_seconds = (time.perf_counter() - begin) * float(samples.sum() / samples[to_read].sum())
         data = TrainingData(clips.only(to_read[list(store.kept)]), store)
         if not len(data.training):

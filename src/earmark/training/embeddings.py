@@ -12,25 +12,9 @@ from earmark.config import Config, for_embeddings
 from earmark.embeddings import array_shape, embeddings_of, fits, frame_rate_beside, frame_rate_from
 from earmark.labels.weak import WeakClip
 from earmark.timeline import Timeline
+from earmark.training.sources import Sources
 
 _NAMED = 3  # wrong recordings in one message
-
-
-@dataclass(frozen=True)
-class EmbeddingSource:
-    """Where the arrays of a data set lie, and the recordings they were made of.
-
-    Args:
-        arrays: their folder.
-        audio: the recordings' folder, against whose lengths the arrays are checked; None: they are not at hand.
-
-    Example:
-        >>> EmbeddingSource(Path("embeddings")).audio is None
-        True
-    """
-
-    arrays: Path
-    audio: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -53,20 +37,22 @@ class ArrayShapes:
     missing: dict[str, str]
 
 
-def with_embeddings(config: Config, clips: Sequence[WeakClip], source: EmbeddingSource) -> tuple[Config, str]:
-    """Return the configuration for these embeddings, complete, and a remark about what was guessed (or nothing).
+def settled(config: Config, clips: Sequence[WeakClip], sources: Sources) -> tuple[Config, str]:
+    """Return the configuration with what the embeddings tell, and a remark about what was guessed (or nothing).
 
-    The frame rate is the configuration's; or stands beside the arrays in features.json or features.toml; or is told by
-    the recordings' lengths.
+    Without embeddings it stays as it is. With them the network has no convolutions, and the frame rate is the
+    configuration's; or stands beside the arrays in features.json or features.toml; or is told by the recordings'
+    lengths.
 
     Args:
         config: of the run; of its features it may say the frame rate and the dims.
         clips: whose arrays count.
-        source: where the arrays lie.
+        sources: where the arrays lie, and perhaps the recordings, against whose lengths they are checked.
 
     Raises:
         ValueError: when no array is there, their dims differ, are not those the configuration says, or look swapped
-            with the frames; when nothing tells the frame rate; or when arrays are longer or shorter than the audio.
+            with the frames; when nothing tells the frame rate; when arrays are longer or shorter than the audio; or
+            when the configuration is one of embeddings and there are none.
 
     Example:
         >>> import tempfile
@@ -75,19 +61,28 @@ def with_embeddings(config: Config, clips: Sequence[WeakClip], source: Embedding
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     np.save(Path(folder, "a.wav.npy"), np.zeros((20, 768), np.float32))
         ...     _ = Path(folder, "features.json").write_text('{"frames_per_second": 2.0}')
-        ...     config, _ = with_embeddings(Config(), clips, EmbeddingSource(Path(folder)))
+        ...     config, _ = settled(Config(), clips, Sources(Path("weak.tsv"), embeddings=Path(folder)))
         >>> config.features.frames_per_second, config.features.n_dims, config.model.channels
         (2.0, 768, ())
     """
-    folder = source.arrays
+    folder = sources.embeddings
+    if folder is None:
+        if config.features.is_embeddings:
+            raise ValueError(
+                f"features.frames_per_second = {config.features.frames_per_second:g} says that this run learns from"
+                " embeddings, and none are given - name their folder (--features DIR), or leave the setting out"
+            )
+        return config, ""
     if not folder.is_dir():
         raise ValueError(f"{folder.as_posix()}: there is no such folder of embeddings - is the path right?")
     shapes = array_shapes(clips, folder)
     if not shapes.of:
         first = shapes.missing[clips[0].filename]
-        raise ValueError(f"none of the {len(shapes.missing)} recordings has embeddings that can be read; {first}")
+        raise ValueError(
+            f"none of the {len(shapes.missing)} recordings has embeddings that can be read; the first: {first}"
+        )
     n_dims = _common_dims(shapes, config.features.n_dims)
-    seconds = {} if source.audio is None else _audio_seconds(shapes, source.audio)
+    seconds = {} if sources.audio is None else _audio_seconds(shapes, sources.audio)
     rate, remark = _frame_rate(config, folder, shapes, seconds)
     _refuse_other_lengths(shapes, seconds, rate, is_guessed=remark != "")
     return for_embeddings(config, frames_per_second=rate, n_dims=n_dims), remark

@@ -18,7 +18,7 @@ from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.losses import tag_loss
 from earmark.training.sampling import batches_by_length
-from earmark.training.weak import clip_log_probs, piece_and_context_frames
+from earmark.training.supervised import clip_log_probs, piece_and_context_frames
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from earmark.training.drawing import TrainingData, drawn_batch, epoch_plan
 from earmark.training.held_out import held_out_figures
 from earmark.training.log import RunLog, pooling_table
 from earmark.training.long_clips import frame_output
-from earmark.training.weak import piece_and_context_frames, weak_loss_terms
+from earmark.training.supervised import piece_and_context_frames, supervised_terms
 
 
 def train_network(
@@ -86,7 +86,7 @@ def train_network(
             step = progress.step + 1
             batch = drawn_batch(network, data, plan[index], config, step)
             _set_learning_rate(optimiser, config, epoch - 1 + index / len(plan))
-            terms = weak_loss_terms(network, batch, config)
+            terms = supervised_terms(network, batch, config)
             loss = torch.stack(list(terms.values())).sum()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()

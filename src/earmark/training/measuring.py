@@ -17,7 +17,7 @@ from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch
 from earmark.training.held_out import held_out_figures
 from earmark.training.loop import new_optimiser
-from earmark.training.weak import weak_loss_terms
+from earmark.training.supervised import supervised_terms
 
 _TIMED_STEPS = 3
 
@@ -57,7 +57,7 @@ def _step(
 ) -> int:
     """One step as in training; returns the frames of its batch."""
     batch = drawn_batch(network, data, batch_clips, config, step=1)
-    loss = torch.stack(list(weak_loss_terms(network, batch, config).values())).sum()
+    loss = torch.stack(list(supervised_terms(network, batch, config).values())).sum()
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)

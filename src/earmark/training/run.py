@@ -15,33 +15,21 @@ from numpy.typing import NDArray
 
 from earmark.config import Config
 from earmark.files import in_use, write_atomic
-from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from earmark.training.clips import ClipSet, clip_set
+from earmark.training.clips import ClipSet
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
-from earmark.training.embeddings import EmbeddingSource, with_embeddings
+from earmark.training.embeddings import settled
 from earmark.training.feature_store import FeatureStore, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
+from earmark.training.joining import join
 from earmark.training.loop import train_network
-from earmark.training.sources import read_features, sound_source
+from earmark.training.reading import read_features
+from earmark.training.sources import Sources
+from earmark.training.sources import Split as Split
 from earmark.training.starting import begin, card_of, start_or_resume
-
-
-@dataclass(frozen=True)
-class Split:
-    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name.
-
-    Example:
-        >>> Split(column="split", held_out_value="test").group_column is None
-        True
-    """
-
-    column: str | None = None
-    held_out_value: str | None = None
-    group_column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +43,7 @@ class Watch:
 
     on_clip: Callable[[int, int], None] = field(default=lambda done, total: None)  # features of clips
     on_row: Callable[[dict[str, Any]], None] = field(default=lambda row: None)  # rows of the log
+    on_remark: Callable[[str], None] = field(default=lambda text: None)  # how the labels fit together
 
 
 @dataclass(frozen=True)
@@ -88,21 +77,27 @@ def train(
     embeddings: Path | None = None,
     out: Path,
     config: Config,
+    strong: Path | None = None,
+    reviewed: Path | None = None,
+    unlabelled: Path | None = None,
     split: Split | None = None,
     device: str = "auto",
     resume: bool = False,
     watch: Watch | None = None,
 ) -> TrainingResult:
-    r"""Train a detector from tagged clips and leave it in the folder `out`.
+    r"""Train a detector from tagged clips, and what else is known, and leave it in the folder `out`.
 
     Args:
         labels: weak-label file, or a folder with one sub-folder per class.
-        audio: folder of the recordings. With `embeddings` they are only needed where nothing else tells the frame rate;
-            the embeddings are checked against their lengths.
+        audio: folder of the recordings. With `embeddings` only needed where nothing else tells the frame rate; their
+            lengths are checked against it.
         embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording and named after
             it: ``a.wav.npy``.
         out: the run's folder.
         config: all settings.
+        strong: strong labels of some of the recordings, or of others in the same folder.
+        reviewed: where, and for which classes, they are complete; None means that their files are.
+        unlabelled: folder of recordings of which nothing is known.
         split: how clips are held out.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         resume: go on with the run in `out`, if there is one.
@@ -130,30 +125,25 @@ def train(
     """
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
-    clips = read_clips(labels, config, split)
-    source = sound_source(audio, embeddings, config)
-    if isinstance(source, EmbeddingSource):
-        config, _ = with_embeddings(config, clips.clips, source)
+    sources = Sources(labels, audio, strong, reviewed, unlabelled, embeddings)
+    joined = join(sources, config, split)
+    clips = joined.clips
+    config, _ = settled(config, clips.clips, sources)
     check_settings(config, clips)
+    for remark in joined.remarks:
+        watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        return _train(out, clips, source, config, chosen_device, resume=resume, watch=watch)
+        return _train(out, clips, sources, config, chosen_device, resume=resume, watch=watch)
 
 
 def _train(
-    out: Path,
-    clips: ClipSet,
-    source: Path | EmbeddingSource,
-    config: Config,
-    device: torch.device,
-    *,
-    resume: bool,
-    watch: Watch,
+    out: Path, clips: ClipSet, sources: Sources, config: Config, device: torch.device, *, resume: bool, watch: Watch
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
     begin(out, config, clips, resume=resume)
     store = read_features(
-        out / "cache", clips.clips, source, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
+        out / "cache", clips.clips, sources, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
     )
     data = training_data(clips, store)
     card = card_of(clips, data, config)
@@ -167,30 +157,6 @@ def _train(
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
 
-def read_clips(labels: Path, config: Config, split: Split) -> ClipSet:
-    r"""Return the clips of a label file (or a folder per class), with what is held out.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     labels = Path(folder, "weak.tsv")
-        ...     _ = labels.write_text("filename\tevent_labels\tsplit\na.wav\tdog\ttrain\nb.wav\t\ttest\n")
-        ...     clips = read_clips(labels, Config(), Split("split", "test"))
-        >>> clips.classes, clips.held_out.tolist()
-        (('dog',), [False, True])
-    """
-    clips = read_weak(labels)
-    return clip_set(
-        clips,
-        classes_to_learn(clips, labels),
-        holdout_fraction=config.training.holdout_fraction,
-        split_column=split.column,
-        held_out_value=split.held_out_value,
-        group_column=split.group_column,
-        seed=config.training.seed,
-    )
-
-
 def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
     """Return the clips that could be read, beside their features.
 
@@ -199,6 +165,7 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
 
     Example:
         >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
         >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> reason = ("weak.tsv:2", "a", "a: is empty")
@@ -242,6 +209,7 @@ def check_settings(config: Config, clips: ClipSet) -> None:
     Example:
         >>> from earmark.config import PoolingConfig
         >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
         >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
         >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
         >>> check_settings(Config(), clips)

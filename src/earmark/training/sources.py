@@ -1,68 +1,56 @@
-"""What a run learns from: recordings, or embeddings that another network made of them."""
+"""What a run learns from: tags, strong labels and where they are complete, recordings (or embeddings), a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from earmark.config import Config
-from earmark.labels.weak import WeakClip
-from earmark.training.embedding_store import embedding_store
-from earmark.training.embeddings import EmbeddingSource
-from earmark.training.feature_store import FeatureStore, feature_store
 
-
-def sound_source(audio: Path | None, embeddings: Path | None, config: Config) -> Path | EmbeddingSource:
-    """Return what the arguments of a run name: the folder of the recordings, or where the embeddings lie.
-
-    Raises:
-        ValueError: when neither is given, or the configuration is one of embeddings and none are given.
-
-    Example:
-        >>> sound_source(Path("audio"), None, Config()).name
-        'audio'
-    """
-    if embeddings is not None:
-        return EmbeddingSource(embeddings, audio)
-    if config.features.is_embeddings:
-        raise ValueError(
-            f"features.frames_per_second = {config.features.frames_per_second:g} says that this run learns from"
-            " embeddings, and none are given - name their folder (--features DIR), or leave the setting out"
-        )
-    if audio is None:
-        raise ValueError("audio must name the folder of the recordings, got None - or give embeddings to learn from")
-    return audio
-
-
-def read_features(
-    folder: Path,
-    clips: Sequence[WeakClip],
-    source: Path | EmbeddingSource,
-    config: Config,
-    *,
-    on_clip: Callable[[int], None],
-) -> FeatureStore:
-    """Return the features of `clips`, computed from their recordings or read from their arrays.
+@dataclass(frozen=True)
+class Sources:
+    """The files and folders of a run.
 
     Args:
-        folder: where the store lies.
-        clips: what to read.
-        source: from `sound_source`.
-        config: settings, complete.
-        on_clip: called with the number of clips done so far.
+        labels: weak-label file, or a folder with one sub-folder per class.
+        audio: folder of the recordings; None only where embeddings take their place and need not be checked.
+        strong: strong-label file. Alone it means that its files are complete: all that is not marked is without.
+        reviewed: where, and for which classes, the strong labels are complete; outside only what is marked is known.
+        unlabelled: folder of recordings of which nothing is known.
+        embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording, named after it.
 
     Example:
-        >>> import tempfile
-        >>> import numpy as np
-        >>> from earmark.config import for_embeddings
-        >>> clips = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
-        >>> config = for_embeddings(Config(), frames_per_second=2.0, n_dims=3)
-        >>> with tempfile.TemporaryDirectory() as name:
-        ...     np.save(Path(name, "a.wav.npy"), np.ones((20, 3)))
-        ...     source = EmbeddingSource(Path(name))
-        ...     read_features(Path(name, "cache"), clips, source, config, on_clip=lambda done: None).lengths
-        array([20])
+        >>> Sources(Path("weak.tsv"), Path("audio")).strong is None
+        True
     """
-    if isinstance(source, EmbeddingSource):
-        return embedding_store(folder, clips, source.arrays, config, on_clip=on_clip)
-    return feature_store(folder, clips, source, config, on_clip=on_clip)
+
+    labels: Path
+    audio: Path | None = None
+    strong: Path | None = None
+    reviewed: Path | None = None
+    unlabelled: Path | None = None
+    embeddings: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.audio is None and self.embeddings is None:
+            raise ValueError(
+                "audio must name the folder of the recordings, got None - or give embeddings to learn from"
+            )
+        if self.reviewed is not None and self.strong is None:
+            raise ValueError(
+                f"--reviewed {self.reviewed} needs --strong: it says where the strong labels are complete"
+                " - which file has them?"
+            )
+
+
+@dataclass(frozen=True)
+class Split:
+    """How clips are held out: by a column with a value, by groups, or (all None) by a hash of the file name.
+
+    Example:
+        >>> Split(column="split", held_out_value="test").group_column is None
+        True
+    """
+
+    column: str | None = None
+    held_out_value: str | None = None
+    group_column: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from pathlib import Path
 
@@ -186,13 +187,19 @@ def _digest(clips: ClipSet) -> str:
         (c.filename, sorted(c.labels), None if c.known is None else sorted(c.known), c.onset, c.offset)
         for c in clips.clips
     ]
-    return hashlib.sha256(repr((rows, clips.held_out.tolist())).encode()).hexdigest()
+    digest = hashlib.sha256(repr((rows, clips.held_out.tolist())).encode())
+    for strong in () if clips.strong is None else clips.strong:
+        if strong is not None:
+            spans = [(s.onset, s.offset, None if s.classes is None else sorted(s.classes)) for s in strong.complete]
+            digest.update(repr((strong.events, spans)).encode())
+        digest.update(b"next clip")
+    return digest.hexdigest()
 
 
 def _differences(before: Config, now: Config) -> str:
     """Which settings differ, in words."""
     found = []
-    for section in ("features", "model", "pooling", "training", "augment", "decoding"):
+    for section in (entry.name for entry in dataclasses.fields(Config)):
         old, new = vars(getattr(before, section)), vars(getattr(now, section))
         found += [f"{section}.{key} was {old[key]!r}, now {new[key]!r}" for key in old if old[key] != new[key]]
     return "; ".join(found)

@@ -1,0 +1,67 @@
+"""In which line of a table something stands, for messages about what was read from it long before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from earmark.events import Event
+from earmark.labels.cells import clean_filename
+from earmark.labels.table import Row, Table, read_table
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the rows of each file stand.
+
+    Args:
+        name: of the table, or of whatever the labels were read from.
+        table: None when they were not read from a table.
+        rows: of each file.
+    """
+
+    name: str
+    table: Table | None
+    rows: Mapping[str, list[Row]]
+
+    def of_file(self, filename: str) -> str:
+        """Table and line in which a file stands first; the table alone where there are no lines."""
+        rows = self.rows.get(filename, [])
+        return self.name if self.table is None or not rows else self.table.where(rows[0])
+
+    def of_event(self, filename: str, event: Event) -> str:
+        """Table and line of an event."""
+        for row in self.rows.get(filename, []):
+            assert self.table is not None
+            try:
+                times = float(self.table.cell(row, "onset")), float(self.table.cell(row, "offset"))
+            except ValueError:
+                continue
+            if times == (event.onset, event.offset) and self.table.cell(row, "event_label").strip() == event.label:
+                return self.table.where(row)
+        return self.of_file(filename)
+
+
+def places(path: Path | str) -> Places:
+    r"""Return where the rows of each file stand in a label file that has been read without a complaint.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "strong.tsv")
+        ...     _ = file.write_text("filename\tonset\toffset\tevent_label\na.wav\t0\t1\tDog\na.wav\t2\t3\tDog\n")
+        ...     found = places(file)
+        >>> found.of_event("a.wav", Event(2.0, 3.0, "Dog")).rpartition("/")[2], found.of_file("a.wav")[-1]
+        ('strong.tsv:3', '2')
+    """
+    name = Path(path).as_posix()
+    try:
+        table = read_table(path)
+    except ValueError:  # another format, without columns
+        return Places(name, None, {})
+    rows: dict[str, list[Row]] = {}
+    for row, filename in zip(table.rows, table.column("filename"), strict=True):
+        if filename:
+            rows.setdefault(clean_filename(filename), []).append(row)
+    return Places(name, table, rows)
