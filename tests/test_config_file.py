@@ -84,8 +84,12 @@ EVERYTHING = Config(
         select="loss",
         checkpoint_seconds=0.0,
         snapshot_epochs=(40, 200),
+        frame_weight=2.0,
+        tags_of_strong=False,
         loss="clamped",
         seed=123456789012,
+        keep_weight=3.5,
+        allow_similar_classes=True,
     ),
     augment=AugmentConfig(
         time_shift_seconds=0.1,

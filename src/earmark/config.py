@@ -207,12 +207,24 @@ class TrainingConfig:
     tags_of_strong: bool = True
     loss: str = "log"  # log: on log y^c and log(1 - y^c), no clamp | clamped: y^c clamped to [1e-7, 1 - 1e-7]
     seed: int = 0
+    # Of a run that continues from a model: how much it counts that the network still says of the model's classes what
+    # the model said, where the labels say nothing of them. 0: they are left to fade.
+    keep_weight: float = 1.0
+    allow_similar_classes: bool = False  # a new class may be named almost like one that only the model has
 
     def __post_init__(self) -> None:
         checks.number("training.epochs", self.epochs, at_least=1, whole=True)
         for name in ("batch_seconds", "piece_seconds", "learning_rate", "pooling_learning_rate_factor"):
             checks.number(f"training.{name}", getattr(self, name), above=0)
-        for name in ("context_seconds", "warmup_epochs", "gradient_clip", "checkpoint_seconds", "seed", "frame_weight"):
+        for name in (
+            "context_seconds",
+            "warmup_epochs",
+            "gradient_clip",
+            "checkpoint_seconds",
+            "seed",
+            "frame_weight",
+            "keep_weight",
+        ):
             checks.number(f"training.{name}", getattr(self, name), at_least=0)
         checks.number("training.holdout_fraction", self.holdout_fraction, at_least=0, at_most=0.9)
         checks.number("training.validate_every_epochs", self.validate_every_epochs, at_least=1, whole=True)

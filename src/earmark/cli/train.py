@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 @click.option("--strong", type=click.Path(path_type=Path), help="Strong labels (what happens when), of some files.")
 @click.option("--reviewed", type=click.Path(path_type=Path), help="Where they are complete. [default: everywhere]")
 @click.option("--unlabelled", type=click.Path(path_type=Path), help="Folder of recordings without labels.")
+@click.option(
+    "--from", "start_from", type=click.Path(path_type=Path), help="Model to continue: a run, or a file in it."
+)
 @click.option("--pooling", help="Pooling function; the same as --set pooling.name=...")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML file with settings.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
@@ -44,6 +47,7 @@ def command(
     strong: Path | None,
     reviewed: Path | None,
     unlabelled: Path | None,
+    start_from: Path | None,
     pooling: str | None,
     config_file: Path | None,
     overrides: tuple[str, ...],
@@ -64,6 +68,9 @@ def command(
     With --features, another network has done the hearing: DIR holds an array of NumPy (frames, dims) for every
     recording, named after it (site/a.wav.npy). Its frame rate is told by --set features.frames_per_second=..., by a
     features.json beside the arrays, {"frames_per_second": 2.0}, or, with --audio, by the recordings' lengths.
+
+    With --from, training goes on from the best epoch of another run, with its features and network. Its classes stay,
+    new ones of LABELS are added, and a class that LABELS do not have is neither learned nor unlearned.
     """
     from earmark.cli import train_display, train_dry_run, train_sources
     from earmark.training.run import train
@@ -73,10 +80,10 @@ def command(
         raise ValueError(f"--held-out {held_out_value} needs --split, the column in which this value stands")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {out}")
-    config = _config(out, config_file, overrides, pooling, resume)
+    config = _config(out, config_file, overrides, pooling, start_from, resume)
     folder = train_sources.audio_folder(labels, audio, features)
     _limit_threads(threads)
-    sources = Sources(labels, folder, strong, reviewed, unlabelled, features)
+    sources = Sources(labels, folder, strong, reviewed, unlabelled, features, start_from)
     config = train_sources.completed(config, sources)
     _remark(sources, config)
     split = Split(split_column, held_out_value, group_column)
@@ -90,6 +97,7 @@ def command(
             labels,
             audio=folder,
             embeddings=features,
+            start_from=start_from,
             out=out,
             config=config,
             strong=strong,
@@ -133,14 +141,23 @@ def _explained(out: Path, config: Config) -> Iterator[None]:
 
 
 def _config(
-    out: Path, config_file: Path | None, overrides: tuple[str, ...], pooling: str | None, resume: bool
+    out: Path,
+    config_file: Path | None,
+    overrides: tuple[str, ...],
+    pooling: str | None,
+    start_from: Path | None,
+    resume: bool,
 ) -> Config:
-    """The settings of this run; a resumed run has those it began with unless told otherwise."""
+    """The settings of this run; a resumed run has those it began with, one from a model the model's features."""
     from earmark.config_file import read_config
+    from earmark.training.continuing import config_of, read_start
 
+    base = None
     if resume and config_file is None and (out / "config.toml").exists():
         config_file = out / "config.toml"
-    return read_config(config_file, pooling=pooling, overrides=overrides)
+    elif start_from is not None:
+        base = config_of(read_start(start_from))
+    return read_config(config_file, pooling=pooling, overrides=overrides, base=base)
 
 
 def _remark(sources: Sources, config: Config) -> None:

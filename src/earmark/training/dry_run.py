@@ -20,6 +20,7 @@ from earmark.training import measuring
 from earmark.training.batch import Batch
 from earmark.training.clip_features import length_remark
 from earmark.training.clips import ClipSet
+from earmark.training.continuing import read_start, refuse_other_settings
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
 from earmark.training.embeddings import array_shapes, settled, span_frames
@@ -150,9 +151,14 @@ def dry_run(
         config, split, device: as for `earmark.training.run.train`.
         on_file: told how many of how many files were probed.
     """
-    joined = join(sources, config, Split() if split is None else split)
+    start = None if sources.start_from is None else read_start(sources.start_from)
+    joined = join(
+        sources, config, Split() if split is None else split, model_classes=() if start is None else start.classes
+    )
     whole = joined.clips
     config, _ = settled(config, whole.clips, sources)
+    if start is not None:
+        refuse_other_settings(config, start)
     check_settings(config, whole)
     if sources.embeddings is not None:
         headers = _headers_of_embeddings(whole.clips, sources.embeddings, config)

@@ -24,9 +24,10 @@ from earmark.training.batch import Batch
 from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch, epoch_plan
 from earmark.training.held_out import held_out_figures
+from earmark.training.keeping import kept_terms
 from earmark.training.log import RunLog, pooling_table
 from earmark.training.long_clips import frame_output
-from earmark.training.supervised import piece_and_context_frames, supervised_terms
+from earmark.training.supervised import batch_output, piece_and_context_frames, terms_of
 
 
 def train_network(
@@ -39,6 +40,7 @@ def train_network(
     progress: Progress,
     card: dict[str, object],
     on_row: Callable[[dict[str, Any]], None],
+    old: Network | None = None,
 ) -> Progress:
     """Train `network` in place from where `progress` stands to the last epoch, and return where it stands then.
 
@@ -54,6 +56,7 @@ def train_network(
         progress: where to begin.
         card: travels in the checkpoints.
         on_row: told every row of the log, for progress bars.
+        old: the model the run continues, on the same device, which the network should not forget.
 
     Example:
         >>> import tempfile
@@ -86,7 +89,8 @@ def train_network(
             step = progress.step + 1
             batch = drawn_batch(network, data, plan[index], config, step)
             _set_learning_rate(optimiser, config, epoch - 1 + index / len(plan))
-            terms = supervised_terms(network, batch, config)
+            output = batch_output(network, batch, config)
+            terms = {**terms_of(output, network, batch, config), **kept_terms(old, output, batch, config)}
             loss = torch.stack(list(terms.values())).sum()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()

@@ -19,6 +19,7 @@ from earmark.models.crnn import Network
 from earmark.models.features import LogMel
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from earmark.training.clips import ClipSet
+from earmark.training.continuing import StartModel, kept_decoding, refuse_other_settings, start_of
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
 from earmark.training.embeddings import settled
@@ -75,6 +76,7 @@ def train(
     *,
     audio: Path | None = None,
     embeddings: Path | None = None,
+    start_from: Path | None = None,
     out: Path,
     config: Config,
     strong: Path | None = None,
@@ -93,6 +95,9 @@ def train(
             lengths are checked against it.
         embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording and named after
             it: ``a.wav.npy``.
+        start_from: a model to continue, the folder of a run or a .safetensors in it: its weights, statistics and
+            classes, behind which those of the labels are added. `config` must have its features and network;
+            `earmark.training.continuing.config_of` returns one that has.
         out: the run's folder.
         config: all settings.
         strong: strong labels of some of the recordings, or of others in the same folder.
@@ -125,34 +130,46 @@ def train(
     """
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
-    sources = Sources(labels, audio, strong, reviewed, unlabelled, embeddings)
-    joined = join(sources, config, split)
+    sources = Sources(labels, audio, strong, reviewed, unlabelled, embeddings, start_from)
+    start = start_of(out, start_from, resume=resume)
+    joined = join(sources, config, split, model_classes=() if start is None else start.classes)
     clips = joined.clips
     config, _ = settled(config, clips.clips, sources)
+    if start is not None:
+        refuse_other_settings(config, start)
     check_settings(config, clips)
     for remark in joined.remarks:
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        return _train(out, clips, sources, config, chosen_device, resume=resume, watch=watch)
+        return _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch)
 
 
 def _train(
-    out: Path, clips: ClipSet, sources: Sources, config: Config, device: torch.device, *, resume: bool, watch: Watch
+    out: Path,
+    clips: ClipSet,
+    sources: Sources,
+    start: StartModel | None,
+    config: Config,
+    device: torch.device,
+    *,
+    resume: bool,
+    watch: Watch,
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
-    begin(out, config, clips, resume=resume)
+    begin(out, config, clips, start=start, resume=resume)
     store = read_features(
         out / "cache", clips.clips, sources, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
     )
     data = training_data(clips, store)
-    card = card_of(clips, data, config)
+    card = card_of(clips, data, config, start=start)
 
-    network, optimiser, progress = start_or_resume(out, data, config, device, card, resume=resume)
+    network, optimiser, progress = start_or_resume(out, data, config, device, card, start=start, resume=resume)
+    old = None if start is None else start.checkpoint.network.eval().requires_grad_(False).to(device)
     progress = train_network(
-        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row
+        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, old=old
     )
-    metrics, untuned = _finish(out, data, config, device, progress)
+    metrics, untuned = _finish(out, data, config, device, progress, start)
     shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
@@ -180,7 +197,7 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
                 f"none of the {side} clips could be read ({_first_failure(clips, is_side, store)})"
                 " - are they in another folder than the rest?"
             )
-    missing = _missing_classes(readable)
+    missing = _missing_classes(readable, clips)
     if missing:
         lost = clips.tags[:, clips.classes.index(missing[0])] & ~clips.held_out
         raise ValueError(
@@ -191,10 +208,10 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
     return TrainingData(readable, store)
 
 
-def _missing_classes(clips: ClipSet) -> list[str]:
-    """The classes that no training clip has."""
-    learned = clips.tags[~clips.held_out]
-    return [label for label, column in zip(clips.classes, learned.T, strict=True) if not column.any()]
+def _missing_classes(clips: ClipSet, listed: ClipSet) -> list[str]:
+    """The classes that no training clip has, of those that the labels have; a model may bring others."""
+    is_lost: NDArray[np.bool_] = listed.tags.any(axis=0) & ~clips.tags[~clips.held_out].any(axis=0)
+    return [label for label, lost in zip(clips.classes, is_lost, strict=True) if lost]
 
 
 def _first_failure(clips: ClipSet, chosen: NDArray[np.bool_], store: FeatureStore) -> str:
@@ -218,7 +235,7 @@ def check_settings(config: Config, clips: ClipSet) -> None:
         ...
         ValueError: pooling must be one of ..., got 'powr' - did you mean 'power'?
     """
-    missing = _missing_classes(clips)
+    missing = _missing_classes(clips, clips)
     if missing:
         raise ValueError(
             f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
@@ -231,7 +248,12 @@ def check_settings(config: Config, clips: ClipSet) -> None:
 
 
 def _finish(
-    out: Path, data: TrainingData, config: Config, device: torch.device, progress: Progress
+    out: Path,
+    data: TrainingData,
+    config: Config,
+    device: torch.device,
+    progress: Progress,
+    start: StartModel | None,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Decoding settings for the best epoch, stored in its model file, and metrics.json."""
     best = out / "best.safetensors"
@@ -253,14 +275,16 @@ def _finish(
         metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
         metrics["held_out_best_f1"] = figures.best_f1
     tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
-    metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, tuned.decoding)
+    tagged = frozenset(np.array(data.clips.classes)[data.clips.tags.any(axis=0)].tolist())
+    chosen = kept_decoding(tuned.decoding, start, tagged)
+    metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, chosen)
     values, parameter = network.pool.parameter_values(), network.pool.parameter_name
     metrics["pooling_parameter"] = parameter
     if values is not None and parameter is not None:
         metrics[parameter] = dict(zip(network.classes, values.tolist(), strict=True))
-    decoding = tuned.decoding.to_dict()
+    decoding = chosen.to_dict()
     save_checkpoint(
         best, network, optimiser=None, progress=checkpoint.progress, decoding=decoding, card=checkpoint.card
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
-    return metrics, tuned.untuned
+    return metrics, tuple(label for label in tuned.untuned if start is None or label in tagged)

@@ -17,6 +17,7 @@ class Sources:
         reviewed: where, and for which classes, the strong labels are complete; outside only what is marked is known.
         unlabelled: folder of recordings of which nothing is known.
         embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording, named after it.
+        start_from: a model to continue, the folder of a run or a .safetensors in it.
 
     Example:
         >>> Sources(Path("weak.tsv"), Path("audio")).strong is None
@@ -29,6 +30,7 @@ class Sources:
     reviewed: Path | None = None
     unlabelled: Path | None = None
     embeddings: Path | None = None
+    start_from: Path | None = None
 
     def __post_init__(self) -> None:
         if self.audio is None and self.embeddings is None:
