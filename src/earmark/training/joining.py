@@ -77,12 +77,11 @@ def join(sources: Sources, config: Config, split: Split, *, model_classes: Seque
     )
     if sources.strong is not None:
         clips = replace(clips, strong=tuple(labels))
-    continued = ()
+    remarks = [*strong.remarks, *counted(untimed, "tags have no event though all events are marked")]
     if model_classes:
-        clips, continued = only_what_labels_say(clips, classes), (in_words(model_classes, classes),)
-    return Joined(
-        clips, (*continued, *strong.remarks, *counted(untimed, "tags have no event though all events are marked"))
-    )
+        clips = only_what_labels_say(clips, classes)
+        remarks.insert(0, in_words(model_classes, classes))
+    return Joined(clips, tuple(remarks))
 
 
 def _tagged_rows(

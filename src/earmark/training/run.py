@@ -210,7 +210,7 @@ def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
 
 def _missing_classes(clips: ClipSet, listed: ClipSet) -> list[str]:
     """The classes that no training clip has, of those that the labels have; a model may bring others."""
-    is_lost: NDArray[np.bool_] = listed.tags.any(axis=0) & ~clips.tags[~clips.held_out].any(axis=0)
+    is_lost = np.asarray(listed.tags.any(axis=0) & ~clips.tags[~clips.held_out].any(axis=0))
     return [label for label, lost in zip(clips.classes, is_lost, strict=True) if lost]
 
 
