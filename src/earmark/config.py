@@ -208,8 +208,9 @@ class TrainingConfig:
     loss: str = "log"  # log: on log y^c and log(1 - y^c), no clamp | clamped: y^c clamped to [1e-7, 1 - 1e-7]
     seed: int = 0
     # Of a run that continues from a model: how much it counts that the network still says of the model's classes what
-    # the model said, where the labels say nothing of them. 0: they are left to fade.
-    keep_weight: float = 1.0
+    # the model said, where the labels say nothing of them. 0: they fade (on made-up clips, from a mean event F1 of 0.64
+    # to 0.09; with 3 they stay at 0.67, and the new class is learned as well).
+    keep_weight: float = 3.0
     allow_similar_classes: bool = False  # a new class may be named almost like one that only the model has
 
     def __post_init__(self) -> None:
