@@ -13,6 +13,7 @@ INSTALLED := $(VENV)/.installed
 ORACLE_PYTHON ?= python3.11
 OFFICIAL ?= ../shared/data
 ORACLE := build/oracle
+ORACLE_READERS := build/oracle-readers
 
 .PHONY: demo test lint oracle clean
 
@@ -38,13 +39,19 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 # The established tools in an environment of their own: makes every stored figure of theirs again, says what differs.
-oracle: $(ORACLE)/.installed
+oracle: $(ORACLE)/.installed $(ORACLE_READERS)/.installed
 	cd tests && ../$(ORACLE)/bin/python -m oracles.tools.make --official $(abspath $(OFFICIAL)) --check
+	cd tests && ../$(ORACLE_READERS)/bin/python -W ignore -m oracles.tools.make_readers --check
 
 $(ORACLE)/.installed: tests/oracles/tools/requirements.txt
 	$(ORACLE_PYTHON) -m venv $(ORACLE)
 	$(ORACLE)/bin/pip install --quiet numpy==2.3.5 Cython==3.3.1 setuptools==65.5.0 wheel==0.48.0
 	$(ORACLE)/bin/pip install --quiet --no-build-isolation -r $<
+	touch $@
+
+$(ORACLE_READERS)/.installed: tests/oracles/tools/requirements_readers.txt
+	$(ORACLE_PYTHON) -m venv $(ORACLE_READERS)
+	$(ORACLE_READERS)/bin/pip install --quiet --no-deps -r $<
 	touch $@
 
 clean:

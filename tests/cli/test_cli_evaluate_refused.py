@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
         (["--scores", "one", "--collar", "wide"], "Invalid value for '--collar': 'wide' is not a valid float"),
         (["--scores", "nowhere"], "nowhere: scores must be a folder with one table per clip, there is no such folder"),
         (["--scores", "one.tsv"], "one.tsv: scores must be a folder with one table per clip"),
-        (["--predicted", "one"], "one: cannot be read (Is a directory) - name the table inside it"),
+        (["--predicted", "one"], "are those of frame scores, but events are expected here"),
         (["--predicted", "one.tsv", "--baseline", "none.tsv"], "none.tsv: cannot be read (No such file or directory)"),
         (["--scores", "one", "--group", "none.tsv"], "none.tsv: cannot be read (No such file or directory)"),
         (["--scores", "one", "--group", "reference.tsv"], "reference.tsv:1: one column must be called 'group'"),

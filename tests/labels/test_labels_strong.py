@@ -152,3 +152,27 @@ def test_a_table_without_a_header_is_shown_the_one_it_needs(
 ) -> None:
     with pytest.raises(ValueError, match=rf"labels.tsv:1: the first line must name the columns.*:\n    {example}"):
         reader(written(tmp_path, "a.wav\t0\t1\tDog\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "filename\tonset_ms\toffset_ms\tevent_label\na.wav\t0\t1\tDog\n",
+            "'onset_ms' does not hold seconds; convert it",
+        ),
+        (
+            "filename\tonset\tend\tevent_label\na.wav\t0\t1\tDog\n",
+            "no column 'offset' .* is 'end' meant to be 'offset'",
+        ),
+        ("audio\tonset\toffset\tevent_label\na.wav\t0\t1\tDog\n", "is 'audio' meant to be 'filename'"),
+        ("filename,onset,offset,event_label\na.wav,0,5,1,5,Dog\n", "4 fields .* got 6 - decimal commas, as a European"),
+        (
+            "filename;onset;offset;event_label\na.wav;0,5;1,5;Dog\n",
+            "got semicolons - save it as TSV; .* write 0,5 for 0.5",
+        ),
+    ],
+)
+def test_tables_as_other_programs_write_them(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_strong(written(tmp_path, content))

@@ -23,16 +23,17 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--reference",
     required=True,
-    metavar="TSV",
+    metavar="LABELS",
     type=PATH,
-    help="What is true: filename, onset, offset, event_label. A row with a file name alone: no event there.",
+    help="What is true: a table (filename, onset, offset, event_label; a file name alone: no event there), Audacity,"
+    " Raven, JAMS, RTTM, Label Studio, or a folder of them.",
 )
 @click.option(
     "--predicted",
     multiple=True,
-    metavar="TSV",
+    metavar="LABELS",
     type=PATH,
-    help="What was found, in the same columns. Several: runs of one system with other seeds.",
+    help="What was found, in any of these. Several: runs of one system with other seeds.",
 )
 @click.option(
     "--scores",
@@ -42,9 +43,11 @@ PATH = click.Path(path_type=Path)
     help="Frame scores, one TSV per clip: onset, offset, one column per class. Gives curves and PSDS.",
 )
 @click.option(
-    "--baseline", multiple=True, metavar="TSV", type=PATH, help="Predictions to compare with, on these files."
+    "--baseline", multiple=True, metavar="LABELS", type=PATH, help="Predictions to compare with, on these files."
 )
 @click.option("--baseline-scores", multiple=True, metavar="DIR", type=PATH, help="Frame scores to compare with.")
+@click.option("--audio", metavar="DIR", type=PATH, help="The recordings, where labels name them without their endings.")
+@click.option("--class-column", metavar="NAME", help="Of the reference's tables. [default: event_label, Species, ...]")
 @click.option("--reference-tags", metavar="TSV", type=PATH, help="Clip labels. [default: derived from the events]")
 @click.option("--predicted-tags", metavar="TSV", type=PATH, help="Predicted ones. [default: derived from the events]")
 @click.option("--durations", metavar="TSV", type=PATH, help="filename, duration. [default: up to the last event]")
@@ -78,6 +81,8 @@ def command(
     scores: tuple[Path, ...],
     baseline: tuple[Path, ...],
     baseline_scores: tuple[Path, ...],
+    audio: Path | None,
+    class_column: str | None,
     reference_tags: Path | None,
     predicted_tags: Path | None,
     durations: Path | None,
@@ -116,7 +121,9 @@ def command(
     inputs = (reference, *predicted, *baseline, reference_tags, predicted_tags, durations, group)
     check_outputs(json_path, plot, inputs)
     collars = Collars(collar, collar, offset_fraction, tolerance)
-    options = Options(reference, reference_tags, durations, collars, segment, median, zero_length, compatible)
+    options = Options(
+        reference, reference_tags, durations, collars, segment, median, zero_length, compatible, audio, class_column
+    )
     system, other = both_sides(options, Paths(predicted, scores), Paths(baseline, baseline_scores), predicted_tags)
     groups = None if group is None else read_groups(group)
     n_resamples = 1000 if resamples is None else resamples

@@ -50,6 +50,8 @@ class Options:
     median_seconds: float | None
     zero_length: str | None
     compatible: str | None
+    audio: Path | None
+    class_column: str | None
 
 
 def both_sides(options: Options, system: Paths, baseline: Paths, predicted_tags: Path | None) -> tuple[Side, Side]:
@@ -57,8 +59,11 @@ def both_sides(options: Options, system: Paths, baseline: Paths, predicted_tags:
     from earmark.labels.strong import read_durations, read_strong, read_tags
     from earmark.metrics.evaluation import all_labels, evaluate
 
-    reference = read_strong(options.reference)
-    lists = [[read_strong(path) for path in side.lists] for side in (system, baseline)]
+    reference = read_strong(options.reference, audio=options.audio, class_column=options.class_column)
+    lists = [[read_strong(path, audio=options.audio) for path in side.lists] for side in (system, baseline)]
+    if options.audio is None:
+        for path, events in zip((*system.lists, *baseline.lists), (*lists[0], *lists[1]), strict=True):
+            _refuse_other_names(options.reference, reference, path, events)
     true_tags = None if options.reference_tags is None else read_tags(options.reference_tags)
     found_tags = None if predicted_tags is None else read_tags(predicted_tags)
     durations = None if options.durations is None else read_durations(options.durations)
@@ -86,6 +91,22 @@ def both_sides(options: Options, system: Paths, baseline: Paths, predicted_tags:
         scored = _scored(folders, options, reference, true_tags, durations)
     n_runs = len(system.scores)
     return Side(evaluations[0], scored[:n_runs]), Side(evaluations[1], scored[n_runs:])
+
+
+def _refuse_other_names(
+    reference_path: Path, reference: Mapping[str, object], path: Path, events: Mapping[str, object]
+) -> None:
+    """Raise ValueError where one side names recordings with their endings, and the other without."""
+    if not events or not reference or any(name in reference for name in events):
+        return
+    stems = {Path(name).stem: name for name in reference}
+    for name in events:
+        other = stems.get(Path(name).stem)
+        if other is not None and (Path(name).suffix == "") != (Path(other).suffix == ""):
+            raise ValueError(
+                f"{path} calls a recording {name!r} and {reference_path} {other!r} - name the folder of the recordings"
+                " with --audio, so that both are called alike"
+            )
 
 
 def uncertainties(

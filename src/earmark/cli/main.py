@@ -16,6 +16,7 @@ import earmark
 
 COMMANDS = {
     "demo": "Learn from generated soundscapes, detect, and write a report: see it work.",
+    "doctor": "Say what is wrong with your data, before it costs a night.",
     "train": "Train a detector from tagged clips.",
     "evaluate": "Compare predicted events with reference events.",
     "detect": "Mark events in recordings.",

@@ -120,7 +120,8 @@ def seconds(name: str, text: str) -> float:
         >>> seconds("onset", "12,5")
         Traceback (most recent call last):
         ...
-        ValueError: onset must be a number of seconds, got '12,5' - a decimal comma? write 12.5
+        ValueError: onset must be a number of seconds, got '12,5' - a decimal comma? write 12.5, and so in
+        every row of a European export
     """
     try:
         value = float(text)
@@ -154,10 +155,28 @@ def span(onset: str, offset: str) -> tuple[float, float]:
     return begin, end
 
 
+def probability(text: str) -> float | None:
+    """Return the score in a cell; None when it is empty.
+
+    Example:
+        >>> probability("0.25"), probability("")
+        (0.25, None)
+    """
+    if not text:
+        return None
+    try:
+        score = float(text)
+    except ValueError:
+        score = -1.0
+    if not 0 <= score <= 1:
+        raise ValueError(f"score must be a probability from 0 to 1, got {text!r} - is it a logit or a percentage?")
+    return score
+
+
 def _seconds_hint(text: str) -> str:
     """The likely reason why `text` is not a number of seconds."""
     if re.fullmatch(r"-?\d+,\d+", text):
-        return f" - a decimal comma? write {text.replace(',', '.')}"
+        return f" - a decimal comma? write {text.replace(',', '.')}, and so in every row of a European export"
     if re.search(r"\d", text):
         return " - is it in seconds? 1:23.5 is written 83.5, and 500 ms is written 0.5"
     return " - is this the right column?"

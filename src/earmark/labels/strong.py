@@ -5,17 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 
 from earmark.events import Event
-from earmark.labels.cells import clean_filename, clean_label, seconds, span
-from earmark.labels.table import Row, Table, check_columns, read_table
+from earmark.labels.cells import clean_filename, seconds
+from earmark.labels.formats.choosing import Labels, read_events_file
+from earmark.labels.formats.folder import read_events_folder
+from earmark.labels.recordings import check_ends, recordings_in, true_names
+from earmark.labels.table import Table, check_columns, read_table
 from earmark.labels.weak import read_weak
 
 
-def read_strong(path: Path | str) -> dict[str, list[Event]]:
-    r"""Read events: per file, in the order of the rows.
+def read_strong(
+    path: Path | str, *, audio: Path | str | None = None, class_column: str | None = None
+) -> dict[str, list[Event]]:
+    r"""Read events: per recording, in the order of the file.
 
-    A TSV or CSV file with the columns filename, onset, offset (in seconds) and event_label, and perhaps score. A row
-    whose onset, offset and label are empty says that the file has no event: the file is kept, with an empty list.
-    Events of zero length are kept as well; the metrics decide about them. Other columns are ignored.
+    - A TSV or CSV table with the columns filename, onset, offset (in seconds) and event_label, and perhaps score. A row
+      whose onset, offset and label are empty says that the file has no event: it is kept, with an empty list.
+    - An Audacity label track, a Raven selection table, JAMS, RTTM, a Label Studio export, a CSV of BirdNET-Analyzer:
+      content and ending say which.
+    - A folder of such files, one per recording and named after it (``a.wav.txt``, or ``a.txt``), at any depth.
+
+    Events of zero length are kept; the metrics decide about them.
+
+    Args:
+        path: the file or folder.
+        audio: the folder of the recordings, for formats that say less than a recording's name relative to it: ``a``
+            becomes ``site 3/a.wav`` where that is the only recording it can mean. None: names stay as they are written.
+        class_column: the column that holds the class, where a table has several or an unusual one.
 
     Raises:
         ValueError: naming file, line number and line, whatever is wrong with them.
@@ -28,36 +43,12 @@ def read_strong(path: Path | str) -> dict[str, list[Event]]:
         ...     read_strong(file)
         {'a.wav': [Event(onset=0.5, offset=1.25, label='Dog', score=None)], 'b.wav': []}
     """
-    example = "filename\tonset\toffset\tevent_label\na.wav\t0.5\t1.25\tDog\nb.wav\t\t\t"
-    table = read_table(path, example=example)
-    required = ("filename", "onset", "offset", "event_label")
-    check_columns(table, required=required, optional=("score",), example=example)
-    events: dict[str, list[Event]] = {}
-    without_events: dict[str, Row] = {}
-    cells = [table.column(name) for name in ("filename", "onset", "offset", "event_label", "score")]
-    looks_odd = any("_" in "".join(column) for column in cells[1:3])  # float() takes "1_000", which is no time
-    for row, name, onset, offset, label, score in zip(table.rows, *cells, strict=True):
-        try:
-            filename = clean_filename(name)
-            if looks_odd or not onset or not offset:
-                event = _event(onset, offset, label, score)
-            else:
-                event = _plain_event(onset, offset, label, score)
-        except ValueError as reason:
-            raise table.error(row, reason) from None
-        in_file = events.setdefault(filename, [])
-        if event is None:
-            without_events[filename] = row
-        else:
-            in_file.append(event)
-    for filename, row in without_events.items():
-        if events[filename]:
-            raise table.error(
-                row,
-                f"this row says {filename} has no event, but other rows give it"
-                f" {len(events[filename])} - are onset, offset and label missing here?",
-            )
-    return events
+    path = Path(path)
+    if path.is_dir():
+        labels = read_events_folder(path, class_column=class_column)
+    else:
+        labels = read_events_file(path, class_column=class_column)
+    return labels.events if audio is None else _named(labels, Path(audio))
 
 
 def read_tags(path: Path | str) -> dict[str, frozenset[str]]:
@@ -158,37 +149,6 @@ def read_groups(path: Path | str) -> dict[str, str]:
     return groups
 
 
-def _plain_event(onset: str, offset: str, label: str, score: str) -> Event | None:
-    """The event of a row in which nothing is wrong, quickly; where something is, `_event` says what."""
-    try:
-        return Event(float(onset), float(offset), clean_label(label), _score(score) if score else None)
-    except ValueError:
-        return _event(onset, offset, label, score)
-
-
-def _event(onset: str, offset: str, label: str, score: str) -> Event | None:
-    """The event of one row; None when the row says there is none."""
-    if not (onset or offset or label or score):
-        return None
-    if not onset and not offset:
-        raise ValueError("onset and offset are empty, but label or score is not - when did it happen?")
-    begin, end = span(onset, offset)
-    return Event(begin, end, clean_label(label), _score(score))
-
-
-def _score(text: str) -> float | None:
-    """The probability in a cell; None when it is empty."""
-    if not text:
-        return None
-    try:
-        score = float(text)
-    except ValueError:
-        score = -1.0
-    if not 0 <= score <= 1:
-        raise ValueError(f"score must be a probability from 0 to 1, got {text!r} - is it a logit or a percentage?")
-    return score
-
-
 def _group_column(table: Table) -> str:
     """The column that holds the group."""
     others = [column for column in table.columns if column != "filename"]
@@ -200,3 +160,20 @@ def _group_column(table: Table) -> str:
             f" got {', '.join(others) if others else 'none'} - which one says what belongs together?"
         )
     return others[0]
+
+
+def _named(labels: Labels, folder: Path) -> dict[str, list[Event]]:
+    """The events under the names of the recordings in a folder, none of them far beyond its recording's end."""
+    recordings = recordings_in(folder)
+    # What a table calls relative to the folder is taken at its word: it may list recordings that are not there.
+    parts = {name: place for name, place in labels.places.items() if name not in labels.in_full}
+    names = {name: name for name in labels.in_full} | true_names(parts, recordings)
+    named: dict[str, list[Event]] = {}
+    for name, in_file in labels.events.items():
+        if names[name] in named:
+            raise ValueError(
+                f"{labels.places[name]}: {names[name]} has labels in another file, too - keep one of the two"
+            )
+        named[names[name]] = in_file
+    check_ends(named, recordings, {names[name]: place for name, place in labels.places.items()})
+    return named

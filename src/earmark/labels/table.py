@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +13,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from earmark.audio.finding import AUDIO_SUFFIXES
+from earmark.labels.text import read_lines
 
-# Other files that lie beside label files and are named by mistake.
-_MODEL_SUFFIXES = frozenset({".onnx", ".safetensors", ".pt", ".pth", ".ckpt"})
-_SPREADSHEET_SUFFIXES = frozenset({".xlsx", ".xls", ".ods", ".numbers"})
+# What other programs call the columns, and how they say that times are not in seconds.
+_OTHER_NAMES = {
+    "filename": ("audio", "recording", "uri", "clip"),
+    "onset": ("start", "begin", "start_time", "begin_time", "start (s)"),
+    "offset": ("end", "stop", "end_time", "stop_time", "end (s)"),
+    "event_label": ("label", "class", "species", "annotation", "tag"),
+}
+_OTHER_UNIT = re.compile(r"(\b|_)(ms|msec|milliseconds|samples?|frames?)(\b|_|$)", re.IGNORECASE)
 
 
 class Row(NamedTuple):
@@ -61,7 +68,11 @@ class Table:
 
 
 def read_table(
-    path: Path | str, *, list_columns: Collection[str] = (), example: str = "filename\tlabel\na.wav\tDog"
+    path: Path | str,
+    *,
+    list_columns: Collection[str] = (),
+    example: str = "filename\tlabel\na.wav\tDog",
+    fits_rows: bool = False,
 ) -> Table:
     r"""Split a TSV or CSV file into rows; a tab in the header line makes it TSV.
 
@@ -75,6 +86,8 @@ def read_table(
         path: the file.
         list_columns: columns whose cells are comma-separated lists.
         example: a header and a row, shown when the file has no header.
+        fits_rows: whether empty cells may be missing at the end of a row, or too many, as programs write tables for
+            themselves.
 
     Raises:
         ValueError: with file, line number and line: no header, a column twice, a row with too few or too many
@@ -90,13 +103,14 @@ def read_table(
         (('filename', 'event_labels'), ['a.wav', 'Dog,Cat'], 2)
     """
     name = Path(path).as_posix()
-    lines = _read_lines(Path(path), name)
+    lines = read_lines(path)
     header = lines[0] if lines else ""
     if not header.strip():
         raise ValueError(f"{name}:1: the first line must name the columns, but it is empty")
     if "\t" not in header and "," not in header and ";" in header:
         raise ValueError(
-            f"{name}:1: columns must be separated by tabs or commas, got semicolons - save it as TSV\n    {header}"
+            f"{name}:1: columns must be separated by tabs or commas, got semicolons - save it as TSV; a spreadsheet"
+            f" that writes semicolons may also write 0,5 for 0.5, which must be 0.5 here\n    {header}"
         )
     is_tsv = "\t" in header
     records = _tsv_records(lines, list_columns) if is_tsv else _csv_records(lines, name)
@@ -104,6 +118,9 @@ def read_table(
         # As tuples are made, without the function of Row, which takes four times as long.
         records = map(partial(tuple.__new__, Row), zip([line.split("\t") for line in lines], count(1), lines))
     columns = tuple(cell.strip() for cell in next(records).cells)
+    if fits_rows:
+        columns = columns[: max((i + 1 for i, column in enumerate(columns) if column), default=0)]
+        records = (_fitted(row, len(columns)) for row in records)
     _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[row for row in records if any(row.cells)])
     for row in table.rows:
@@ -129,6 +146,8 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
         if column not in table.columns:
             near = _nearest(column, unknown, cutoff=0.6)
             guess = "is the first line a header?" if near is None else f"is {near!r} meant to be {column!r}?"
+            if near is not None and _OTHER_UNIT.search(near):
+                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}"
             raise ValueError(
                 f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
                 f" Expected, for instance:\n    {shown}"
@@ -150,53 +169,8 @@ def _nearest(column: str, unknown: Sequence[str], *, cutoff: float) -> str | Non
     """The unknown column that is most likely `column` misspelt, in whatever case."""
     folded = {name.casefold(): name for name in unknown}
     near = difflib.get_close_matches(column, folded, n=1, cutoff=cutoff)
+    near = near if near else [name for name in _OTHER_NAMES.get(column, ()) if name in folded]
     return folded[near[0]] if near else None
-
-
-def _read_lines(path: Path, name: str) -> list[str]:
-    """The lines of a UTF-8 file, without their ends."""
-    _refuse_other_formats(path, name)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        hints = {
-            FileNotFoundError: " - is the path relative to another folder?",
-            IsADirectoryError: " - name the table inside it",
-            PermissionError: " - are you allowed to read it?",
-        }
-        raise ValueError(f"{name}: cannot be read ({error.strerror}){hints.get(type(error), '')}") from None
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{name}: the file is UTF-16, not UTF-8 - in the spreadsheet choose 'CSV UTF-8' when saving")
-    if b"\0" in data:
-        raise ValueError(
-            f"{name}: is no table of labels: it holds a zero byte, as text never does"
-            " - is it a recording, a model or a spreadsheet's own format? save a table as CSV UTF-8"
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        lines_before = data[: error.start].split(b"\n")
-        rest = data[error.start :].split(b"\n", 1)[0]
-        line = (lines_before[-1] + rest).decode("utf-8", errors="backslashreplace").rstrip()
-        raise ValueError(
-            f"{name}:{len(lines_before)}: byte 0x{data[error.start]:02x} is not UTF-8"
-            f" - saved as Windows-1252 or Latin-1? save it as UTF-8\n    {line}"
-        ) from None
-    # str.splitlines() also cuts at form feeds and other characters that editors do not count as line ends.
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def _refuse_other_formats(path: Path, name: str) -> None:
-    """Raise ValueError for a file whose ending says that it is something else."""
-    suffix = path.suffix.casefold()
-    if path.is_dir():
-        return  # a folder may be called anything
-    if suffix in AUDIO_SUFFIXES:
-        raise ValueError(f"{name}: is no table of labels but a recording - name the table that lists it")
-    if suffix in _MODEL_SUFFIXES:
-        raise ValueError(f"{name}: is no table of labels but a model - are two arguments swapped?")
-    if suffix in _SPREADSHEET_SUFFIXES:
-        raise ValueError(f"{name}: is no table of labels but a spreadsheet - save the sheet as CSV UTF-8")
 
 
 def _is_plain(lines: list[str]) -> bool:
@@ -239,6 +213,14 @@ def _csv_records(lines: list[str], name: str) -> Iterator[Row]:
         yield Row([cell.strip() for cell in cells], start + 1, lines[start])
 
 
+def _fitted(row: Row, n_columns: int) -> Row:
+    """The row with as many cells as there are columns, where only empty ones are missing or too many."""
+    if len(row.cells) == n_columns or any(row.cells[n_columns:]):
+        return row
+    missing = [""] * (n_columns - len(row.cells))
+    return row._replace(cells=[*row.cells[:n_columns], *missing])
+
+
 def _unquote(cell: str) -> str:
     """The cell without the quotes around all of it; ``"a, b",c`` stays as it is."""
     text = cell.strip()
@@ -265,6 +247,8 @@ def _check_header(columns: tuple[str, ...], name: str, header: str, example: str
 def _wrong_field_count(row: Row, columns: tuple[str, ...], *, is_tsv: bool) -> str:
     """What is wrong with a row that has too few or too many fields."""
     said = f"{len(columns)} field{'s' * (len(columns) > 1)} expected ({', '.join(columns)}), got {len(row.cells)}"
+    if len(row.cells) > len(columns) and not is_tsv and re.search(r"(^|,)\d+,\d+,\d+,\d+(,|$)", row.line):
+        return f"{said} - decimal commas, as a European export has them? write 0.5 for 0,5"
     if len(row.cells) > len(columns) and not is_tsv:
         return f'{said} - a comma inside a cell? quote the cell: "Dog,Cat"'
     if len(row.cells) < len(columns) and is_tsv:
