@@ -46,15 +46,15 @@ def write_embeddings(
     events: dict[str, list[Event]] = {}
     tags: dict[str, set[str]] = {}
     for number in range(n_clips):
-        n_frames = int(rng.integers(8 * rate, 20 * rate + 1))
+        n_frames = int(rng.integers(round(8 * rate), round(20 * rate) + 1))
         clip = rng.normal(size=(n_frames, n_dims))
         name = f"{number:03d}.wav"
         events[name] = []
         for label in classes:
             if rng.random() < 0.4:
-                length = int(rng.integers(1.5 * rate, 4 * rate + 1))
+                length = int(rng.integers(round(1.5 * rate), round(4 * rate) + 1))
                 first = int(rng.integers(n_frames - length + 1))
-                clip[first : first + length] += 4.0 * direction(label, n_dims)
+                clip[first : first + length] += 6.0 * direction(label, n_dims)
                 events[name].append(Event(first / rate, (first + length) / rate, label))
         tags[name] = {event.label for event in events[name]} & set(classes if tagged is None else tagged)
         save(folder / name.replace(".wav", suffix), (3.0 + 10.0 * clip).astype(dtype))

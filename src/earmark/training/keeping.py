@@ -9,18 +9,32 @@ from torch.nn import functional
 from earmark.config import Config
 from earmark.models.crnn import FrameOutput, Network
 from earmark.training.batch import Batch
-from earmark.training.supervised import batch_output
+from earmark.training.supervised import batch_output, terms_of
 
 
-def kept_terms(old: Network | None, output: FrameOutput, batch: Batch, config: Config) -> dict[str, Tensor]:
-    """Return the term ``kept`` of the loss: how far the network has gone from the model it continues; or no term.
+def continued_terms(network: Network, old: Network, batch: Batch, config: Config) -> dict[str, Tensor]:
+    """Return the terms of the loss of one batch in a run that continues a model, ``kept`` among them.
+
+    Example:
+        >>> old, new = Network(Config(), ["dog"]).eval(), Network(Config(), ["dog", "cat"])
+        >>> known = torch.tensor([[False, True]])     # nobody listened for dogs
+        >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.ones(1, 2), known, ("a.wav",))
+        >>> list(continued_terms(new, old, batch, Config()))
+        ['tags', 'penalty', 'kept']
+    """
+    output = batch_output(network, batch, config)
+    return {**terms_of(output, network, batch, config), **kept_terms(old, output, batch, config)}
+
+
+def kept_terms(old: Network, output: FrameOutput, batch: Batch, config: Config) -> dict[str, Tensor]:
+    """Return the term ``kept`` of the loss: how far the network has gone from the model it continues.
 
     It counts for the old classes alone, and in a clip only for those of which its labels say nothing: neither their
     tags nor, in the frame, their events are known. Without it, what the network knows of them fades while it learns
     others from the same layers.
 
     Args:
-        old: the model, on the same device, in evaluation mode; None: the run does not continue one.
+        old: the model, on the same device, in evaluation mode.
         output: what the network says about the batch.
         batch: the clips, as the network heard them.
         config: of the run, with ``training.keep_weight``.
@@ -32,7 +46,7 @@ def kept_terms(old: Network | None, output: FrameOutput, batch: Batch, config: C
         >>> list(kept_terms(old, batch_output(new, batch, Config()), batch, Config()))
         ['kept']
     """
-    if old is None or config.training.keep_weight == 0:
+    if config.training.keep_weight == 0:
         return {}
     with torch.no_grad():
         before = batch_output(old, batch, config).logits

@@ -24,10 +24,10 @@ from earmark.training.batch import Batch
 from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch, epoch_plan
 from earmark.training.held_out import held_out_figures
-from earmark.training.keeping import kept_terms
+from earmark.training.keeping import continued_terms
 from earmark.training.log import RunLog, pooling_table
 from earmark.training.long_clips import frame_output
-from earmark.training.supervised import batch_output, piece_and_context_frames, terms_of
+from earmark.training.supervised import piece_and_context_frames, supervised_terms
 
 
 def train_network(
@@ -89,8 +89,10 @@ def train_network(
             step = progress.step + 1
             batch = drawn_batch(network, data, plan[index], config, step)
             _set_learning_rate(optimiser, config, epoch - 1 + index / len(plan))
-            output = batch_output(network, batch, config)
-            terms = {**terms_of(output, network, batch, config), **kept_terms(old, output, batch, config)}
+            if old is None:
+                terms = supervised_terms(network, batch, config)
+            else:
+                terms = continued_terms(network, old, batch, config)
             loss = torch.stack(list(terms.values())).sum()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
