@@ -3,9 +3,9 @@
     python benchmarks/kill.py [--kills 200] [--seed 0]
 
 A training run is killed with SIGKILL after a random time, resumed, killed again, until it happens to finish; then its
-folder must equal that of a run nobody disturbed, byte for byte: weights, optimiser, log, pooling.tsv, metrics. Then the
-next run begins. Whenever a run is killed, the checkpoint that stands must be a whole one. Torch is imported once and
-every life is a fork, so a kill costs milliseconds. Needs a system that can fork.
+folder must equal that of a run nobody disturbed, byte for byte: weights, teacher, optimiser, log, pooling.tsv, metrics.
+Then the next run begins. Whenever a run is killed, the checkpoint that stands must be a whole one. Torch is imported
+once and every life is a fork, so a kill costs milliseconds. Needs a system that can fork.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def main() -> int:
 
 
 def _write_data(folder: Path) -> None:
-    """Clips of 2 s, longer than a piece, and of 1 s, with three classes."""
+    """Clips of 2 s, longer than a piece, and of 1 s, with three classes; some with strong labels, some without any."""
     classes = ("knock", "hiss", "hum")
-    for n_clips, clip_seconds, seed in ((7, 2.0, 1), (9, 1.0, 2)):
+    for n_clips, clip_seconds, seed in ((7, 2.0, 1), (9, 1.0, 2), (4, 1.0, 3)):
         settings = SoundscapeSettings(clip_seconds=clip_seconds, classes=classes, classes_per_clip=(1, 2))
         write_soundscapes(folder / str(seed), n_clips=n_clips, seed=seed, settings=settings)
     rows = ["filename\tevent_labels"]
@@ -98,11 +98,27 @@ def _write_data(folder: Path) -> None:
         table = (folder / name / "weak.tsv").read_text(encoding="utf-8").splitlines()[1:]
         rows += [f"{name}/audio/{row}" for row in table]
     (folder / "weak.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    strong = (folder / "2" / "strong.tsv").read_text(encoding="utf-8").splitlines()
+    strong = [strong[0], *(f"2/audio/{row}" for row in strong[1:8])]
+    (folder / "strong.tsv").write_text("\n".join(strong) + "\n", encoding="utf-8")
+    reviewed = sorted({row.split("\t")[0] for row in strong[1:-1]})
+    (folder / "reviewed.tsv").write_text("\n".join(["filename", *reviewed]) + "\n", encoding="utf-8")
 
 
 def _train(folder: Path, out: Path) -> None:
     """The run, from wherever it stands."""
-    train(folder / "data" / "weak.tsv", audio=folder / "data", out=out, config=CONFIG, device="cpu", resume=True)
+    data = folder / "data"
+    train(
+        data / "weak.tsv",
+        audio=data,
+        out=out,
+        config=CONFIG,
+        strong=data / "strong.tsv",
+        reviewed=data / "reviewed.tsv",
+        unlabelled=data / "3",
+        device="cpu",
+        resume=True,
+    )
 
 
 def _undisturbed_seconds(folder: Path) -> float:

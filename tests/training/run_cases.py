@@ -16,6 +16,7 @@ from earmark.training.checkpoint import Progress, load_checkpoint, restore_optim
 from earmark.training.drawing import TrainingData
 from earmark.training.log import read_log
 from earmark.training.loop import new_optimiser, train_network
+from earmark.training.mean_teacher import has_teacher, new_teacher
 from earmark.training.run import TrainingResult, train
 from earmark.training.starting import new_network
 
@@ -61,21 +62,23 @@ def run_loop(
     on_row: Callable[[dict[str, Any]], None] = lambda row: None,
     prepare: Callable[[Network], None] = lambda network: None,
 ) -> Progress:
-    """Train in `folder`, from its last checkpoint if it has one."""
+    """Train in `folder`, from its last checkpoint if it has one; with a teacher, if the clips want one."""
     data = some_data() if data is None else data
     last = folder / "last.safetensors"
     if last.exists():
         checkpoint = load_checkpoint(last)
-        network, progress = checkpoint.network, checkpoint.progress
+        network, progress, teacher = checkpoint.student, checkpoint.progress, checkpoint.teacher
         optimiser = new_optimiser(network, config)
         restore_optimiser(optimiser, network, checkpoint.optimiser)
     else:
         network, progress = new_network(data if statistics_of is None else statistics_of, config), Progress()
         optimiser = new_optimiser(network, config)
+        teacher = new_teacher(network) if has_teacher(config, data.clips) else None
     prepare(network)
     return train_network(
-        network, optimiser, data, config, folder=folder, progress=progress, card={"clips": 14}, on_row=on_row
-    )
+        network, optimiser, data, config, folder=folder, progress=progress, card={"clips": 14}, on_row=on_row,
+        teacher=None if teacher is None else teacher.requires_grad_(False),
+    )  # fmt: skip
 
 
 def trained(

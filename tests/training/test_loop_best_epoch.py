@@ -11,7 +11,7 @@ import pytest
 from oracles.training_cases import changed
 from run_cases import CALM, Stopped, bits, rows, run_loop, some_data
 
-from earmark.training import loop
+from earmark.training import epochs as module
 from earmark.training.checkpoint import load_checkpoint
 from earmark.training.held_out import HeldOutFigures
 
@@ -28,7 +28,7 @@ def best_epochs(
         figure = next(scripted)
         return HeldOutFigures(-figure, {"high": figure}, np.zeros((4, 2)))
 
-    monkeypatch.setattr(loop, "held_out_figures", held_out_figures)
+    monkeypatch.setattr(module, "held_out_figures", held_out_figures)
     epochs = training.pop("epochs", len(figures))
     snapshots = tuple(range(1, epochs + 1))
     config = changed(CALM, training={"epochs": epochs, "snapshot_epochs": snapshots, **training})
@@ -58,7 +58,7 @@ def test_the_best_epoch_has_the_highest_figure(
 
 def test_where_no_class_has_an_f1_the_loss_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = iter([0.5, 0.2, 0.3])
-    monkeypatch.setattr(loop, "held_out_figures", lambda *_: HeldOutFigures(next(losses), {}, np.zeros((4, 2))))
+    monkeypatch.setattr(module, "held_out_figures", lambda *_: HeldOutFigures(next(losses), {}, np.zeros((4, 2))))
     assert run_loop(tmp_path, changed(CALM, training={"epochs": 3, "select": "f1"})).best_epoch == 2
     assert [row["held_out_macro_f1"] for row in rows(tmp_path, "epoch")] == [None] * 3
     assert load_checkpoint(tmp_path / "best.safetensors").progress.epoch == 2
@@ -93,7 +93,7 @@ def test_the_best_so_far_is_remembered_by_a_resumed_run(tmp_path: Path, monkeypa
         if row["kind"] == "epoch" and row["epoch"] == 2:
             raise Stopped
 
-    monkeypatch.setattr(loop, "held_out_figures", held_out_figures)
+    monkeypatch.setattr(module, "held_out_figures", held_out_figures)
     config = changed(CALM, training={"epochs": 3})
     with pytest.raises(Stopped):
         run_loop(tmp_path, config, on_row=stop_after_two_epochs)

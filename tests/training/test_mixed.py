@@ -49,12 +49,14 @@ def mixed_data(*, n_clips: int, n_strong: int, seed: int = 0) -> tuple[TrainingD
 
 
 def with_strong(data: TrainingData) -> TrainingData:
-    """Some of the clips with strong labels, some of them partly reviewed."""
+    """Some of the clips with strong labels, some of them partly reviewed, and some without any label."""
     strong: list[StrongLabels | None] = [None] * len(data.clips.clips)
     strong[1] = StrongLabels((Event(0.1, 0.18, "class 0"),), (Complete(),))
     strong[2] = StrongLabels((Event(0.0, 0.08, "class 1"),), (Complete(0.0, 0.2),))
     strong[5] = StrongLabels((Event(0.0, 0.08, "class 0"),), ())
-    return TrainingData(replace(data.clips, strong=tuple(strong)), data.store)
+    known = data.clips.known.copy()
+    known[[6, 7, 8]] = False
+    return TrainingData(replace(data.clips, strong=tuple(strong), known=known), data.store)
 
 
 # --- laws ---
@@ -80,12 +82,13 @@ def test_a_tenth_of_strong_labels_tells_which_of_two_sounds_is_meant(tmp_path: P
     assert f1[0] < 0.7
 
 
-def test_a_run_with_strong_labels_stopped_after_any_row_is_the_uninterrupted_run(tmp_path: Path) -> None:
+def test_a_run_with_strong_labels_and_a_teacher_stopped_after_any_row_is_the_uninterrupted_run(tmp_path: Path) -> None:
     config, data = changed(BUSY, training={"epochs": 2}), with_strong(some_data())
     run_loop(tmp_path / "whole", config, data=data)
     steps = rows(tmp_path / "whole", "step")
     assert any(row["frames"] > 0 for row in steps)
-    for stop_at in range(1, len(steps) + 2, 3):
+    assert all(row["consistency_frames"] > 0 for row in steps)
+    for stop_at in range(1, len(steps) + 2, 5):
         count = itertools.count(1)
 
         def stop(row: dict[str, Any], count: Any = count, stop_at: int = stop_at) -> None:

@@ -66,6 +66,8 @@ def _epoch_line(row: dict[str, Any], config: Config) -> str:
     if "held_out_loss" in row:
         f1 = row["held_out_macro_f1"]
         text += f"   held-out loss {row['held_out_loss']:.3f}   best tag F1 {'-' if f1 is None else f'{f1:.3f}'}"
+        event_f1 = row.get("held_out_macro_event_f1")
+        text += "" if event_f1 is None else f"   event F1 {event_f1:.3f}"
         text += "   best so far" if row["best_epoch"] == row["epoch"] else ""
     return text
 
@@ -148,6 +150,8 @@ def _table(metrics: dict[str, Any], common_threshold: float | None) -> Table:
     f1_columns = {"tag F1": "held_out_f1"}
     if common_threshold is not None:
         f1_columns = {f"tag F1 at {common_threshold:g}": "held_out_f1", "at its best": "held_out_best_f1"}
+    if "held_out_event_f1" in metrics:
+        f1_columns["event F1"] = "held_out_event_f1"
     n_held_out = metrics["held_out_clips"]
     held_out = f"{n_held_out} clip{'s' * (n_held_out != 1)} held out" if n_held_out else "no clip held out"
     title = f"best epoch: {metrics['best_epoch']} of {metrics['epochs']}\n{held_out}"

@@ -28,6 +28,8 @@ def show(sources: Sources, out: Path, config: Config, split: Split, device: str,
         click.echo(json.dumps(_figures(found, config, picture), indent=2, ensure_ascii=False))
     else:
         click.echo(_text(found, config, picture))
+    for text in found.remarks:
+        click.echo(f"remark        {text}", err=as_json)
     for where, name, remark in found.notes[:SHOWN_NOTES]:
         click.echo(f"only in part  {located(where, name, f'{name}: {remark}')}", err=as_json)
     if len(found.notes) > SHOWN_NOTES:
@@ -44,6 +46,10 @@ def _figures(found: DryRun, config: Config, picture: Path) -> dict[str, Any]:
         "classes": list(found.classes),
         "clips": found.clips,
         "hours": found.hours,
+        "kinds": found.kinds,
+        "mean_teacher": found.has_teacher,
+        "quotas": vars(config.quotas),
+        "remarks": list(found.remarks),
         "weights": found.weights,
         "pooling": config.pooling.name,
         "epochs": config.training.epochs,
@@ -67,6 +73,7 @@ def _text(found: DryRun, config: Config, picture: Path) -> str:
         (
             f"classes       {len(found.classes)}: {', '.join(found.classes)}",
             f"clips         {found.clips}, {found.hours:.2f} h",
+            *_labels(found, config),
             f"network       {found.weights:,} weights, pooling {config.pooling.name}",
             f"time          about {_duration(found.seconds)}: {_count(config.training.epochs, 'epoch')} of"
             f" {_count(found.steps_per_epoch, 'step')} of about {found.seconds_per_step:.2g} s,"
@@ -77,6 +84,25 @@ def _text(found: DryRun, config: Config, picture: Path) -> str:
             f" ({found.longest_seconds:.1f} s)",
             f"first batch   {picture}",
         )
+    )
+
+
+def _labels(found: DryRun, config: Config) -> tuple[str, ...]:
+    """What is known of the training clips, and how they are mixed; nothing when all have tags alone."""
+    if list(found.kinds.values())[1:] == [0, 0] and not found.has_teacher:
+        return ()
+    words = {"weak": "with tags", "strong": "with strong labels", "unlabelled": "without labels"}
+    there = [f"{number} {words[kind]}" for kind, number in found.kinds.items() if number]
+    quotas = [f"{number} {words[kind]}" for kind, number in vars(config.quotas).items() if number]
+    first = found.first_batch.kinds
+    mixed = [f"{first.count(kind)} {words[kind]}" for kind in words if kind in first]
+    mix = f"quotas of {', '.join(quotas)}" if quotas else f"an automatic mix, the first {', '.join(mixed)}"
+    known = found.first_batch.frame_known
+    frames = "" if known is None else f"; of all its frames and classes {known.float().mean().item():.0%} are known"
+    return (
+        f"labels        for training {', '.join(there)}",
+        f"batches       {mix}{frames}",
+        f"method        {'mean teacher' if found.has_teacher else 'supervised'}",
     )
 
 

@@ -32,6 +32,9 @@ class Progress:
         step_in_epoch: steps done of the epoch under way.
         best_figure: of the held-out figure that selects the best epoch; larger is better.
         best_epoch: the epoch it comes from; 0 before the first.
+        lowest_loss: of the held-out clips so far; None before the first look.
+        looks_without: looks at them since then, or since the learning rate was halved.
+        halvings: of the learning rate, with the schedule ``"plateau"``.
 
     Example:
         >>> Progress(step=120, epoch=2).step_in_epoch     # the next step is the first of epoch 3
@@ -43,11 +46,22 @@ class Progress:
     step_in_epoch: int = 0
     best_figure: float = float("-inf")
     best_epoch: int = 0
+    lowest_loss: float | None = None
+    looks_without: int = 0
+    halvings: int = 0
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """A checkpoint as read from disk.
+
+    Args:
+        network: the one to use: the teacher where there is one, unless its configuration says the student.
+        optimiser: Adam's moments, for the student.
+        progress: where the run stands.
+        decoding: how frame probabilities become events, once that is known.
+        card: what the model was trained on.
+        other: of teacher and student the one that is not to use; None where there is no teacher.
 
     Example:
         >>> from earmark.config import Config
@@ -61,6 +75,17 @@ class Checkpoint:
     progress: Progress
     decoding: dict[str, object] | None
     card: dict[str, object]
+    other: Network | None = None
+
+    @property
+    def student(self) -> Network:
+        """The network that learns."""
+        return self.network if self.other is None or not _is_teacher_used(self.network) else self.other
+
+    @property
+    def teacher(self) -> Network | None:
+        """The average of its past selves, if there is one."""
+        return self.network if self.other is not None and _is_teacher_used(self.network) else self.other
 
 
 def save_checkpoint(
@@ -71,16 +96,18 @@ def save_checkpoint(
     progress: Progress,
     decoding: dict[str, object] | None = None,
     card: dict[str, object] | None = None,
+    teacher: Network | None = None,
 ) -> None:
     """Write everything to `path` atomically.
 
     Args:
         path: ends in ``.safetensors``.
-        network: weights, classes and configuration.
+        network: weights, classes and configuration; where there is a teacher, the student.
         optimiser: its moments, so that training can go on; None for a finished model.
         progress: where the run stands.
         decoding: how frame probabilities become events, once that is known.
         card: what the model was trained on, in plain words and figures.
+        teacher: of the mean teacher.
 
     Example:
         >>> import tempfile
@@ -92,7 +119,10 @@ def save_checkpoint(
         ...     load_checkpoint(file).card
         {'clips': 400}
     """
-    tensors = {f"network/{name}": value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    tensors = _weights("network", network)
+    if teacher is not None:
+        used, other = (teacher, network) if _is_teacher_used(network) else (network, teacher)
+        tensors = {**_weights("network", used), **_weights("other", other)}
     if optimiser is not None:
         tensors.update(_optimiser_tensors(network, optimiser))
     about = {
@@ -147,17 +177,23 @@ def load_checkpoint(path: Path) -> Checkpoint:
             f" ({earmark.__version__}) - upgrade earmark"
         )
     config = config_file.from_toml(about["config"], where=str(path))
-    network = Network(config, about["classes"])
-    state = {name.removeprefix("network/"): value for name, value in tensors.items() if name.startswith("network/")}
-    try:
-        network.load_state_dict(state)
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path}: its weights do not fit its own configuration - is it damaged? {reason}") from error
+    models = {}
+    for part in ("network", "other"):
+        state = {name.removeprefix(f"{part}/"): v for name, v in tensors.items() if name.startswith(f"{part}/")}
+        if part == "other" and not state:
+            continue  # no teacher
+        models[part] = Network(config, about["classes"])
+        try:
+            models[part].load_state_dict(state)
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(
+                f"{path}: its weights do not fit its own configuration - is it damaged? {reason}"
+            ) from error
     best = about["progress"]["best_figure"]
     progress = Progress(**{**about["progress"], "best_figure": float("-inf") if best is None else best})
     optimiser = {name: value for name, value in tensors.items() if name.startswith("optimiser/")}
-    return Checkpoint(network, optimiser, progress, about["decoding"], about["card"])
+    return Checkpoint(models["network"], optimiser, progress, about["decoding"], about["card"], models.get("other"))
 
 
 def restore_optimiser(optimiser: torch.optim.Adam, network: Network, saved: dict[str, Tensor]) -> None:
@@ -197,6 +233,16 @@ def _optimiser_tensors(network: Network, optimiser: torch.optim.Adam) -> dict[st
         for key in ("step", "exp_avg", "exp_avg_sq"):
             tensors[f"optimiser/{name}/{key}"] = state[key].detach().cpu().contiguous()
     return tensors
+
+
+def _weights(part: str, network: Network) -> dict[str, Tensor]:
+    """All tensors of a network under the name of its part in the file."""
+    return {f"{part}/{name}": value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+
+
+def _is_teacher_used(network: Network) -> bool:
+    """Whether the configuration says so."""
+    return network.config.teacher.deploy == "teacher"
 
 
 def _finite_or_none(value: float) -> float | None:

@@ -13,6 +13,8 @@ from earmark import checks
 from earmark.labels.weak import WeakClip
 from earmark.training.strong_labels import StrongLabels
 
+KINDS = ("weak", "strong", "unlabelled")
+
 
 @dataclass(frozen=True)
 class ClipSet:
@@ -75,6 +77,26 @@ class ClipSet:
             self.held_out[chosen],
             None if self.strong is None else tuple(self.strong[i] for i in chosen),
         )
+
+
+def with_unlabelled(clips: ClipSet, others: Sequence[WeakClip]) -> ClipSet:
+    """Return the clips and others of which nothing is known, none of them held out.
+
+    Example:
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
+        >>> with_unlabelled(clip_set(rows[:1], ["dog"], holdout_fraction=0), rows[1:]).kinds.tolist()
+        ['weak', 'unlabelled']
+    """
+    nothing = np.zeros((len(others), len(clips.classes)), dtype=bool)
+    return ClipSet(
+        clips.classes,
+        (*clips.clips, *others),
+        np.concatenate([clips.tags, nothing]),
+        np.concatenate([clips.known, nothing]),
+        (*clips.groups, *(clip.filename for clip in others)),
+        np.concatenate([clips.held_out, np.zeros(len(others), dtype=bool)]),
+        None if clips.strong is None else (*clips.strong, *[None] * len(others)),
+    )
 
 
 def clip_set(

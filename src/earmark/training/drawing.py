@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from earmark.config import Config
 from earmark.models.crnn import Network
 from earmark.training.augment import augment
-from earmark.training.batch import Batch, collate
+from earmark.training.batch import Batch, clip_name, collate
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
 from earmark.training.held_out import batch_frames
-from earmark.training.sampling import epoch_order, mixed_batches
+from earmark.training.mixing import check_quotas, labelled_order, quota_batches, with_unlabelled
+from earmark.training.sampling import mixed_batches
 from earmark.training.supervised import piece_and_context_frames
 
 
@@ -66,30 +67,40 @@ def epoch_plan(data: TrainingData, config: Config, epoch: int) -> list[list[int]
         (1, True)
     """
     rng = np.random.default_rng([config.training.seed, 1, epoch])
-    training = data.training
-    return planned_batches(data.clips.tags[training], training, data.store.lengths, config, rng)
+    return planned_batches(data.clips, data.store.lengths, config, rng)
 
 
 def planned_batches(
-    tags: NDArray[np.bool_],
-    clips: NDArray[np.intp],
-    lengths: NDArray[np.int64],
-    config: Config,
-    rng: np.random.Generator,
+    clips: ClipSet, lengths: NDArray[np.int64], config: Config, rng: np.random.Generator
 ) -> list[list[int]]:
-    """Return the batches of an epoch over `clips` with these `tags`, (clips, classes); `lengths` are of all clips.
+    """Return the batches of an epoch over the training clips among these; `lengths` are the frames of all.
 
     Example:
         >>> from earmark.config import TrainingConfig
-        >>> tags, lengths = np.ones((4, 1), bool), np.array([50, 50, 50, 50])     # four clips of 1 s
+        >>> from earmark.labels.weak import WeakClip
+        >>> from earmark.training.clips import clip_set
+        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "abcd"]
+        >>> clips, lengths = clip_set(rows, ["dog"], holdout_fraction=0), np.array([50, 50, 50, 50])     # of 1 s
         >>> config = Config(training=TrainingConfig(batch_seconds=2.0))
-        >>> plan = planned_batches(tags, np.arange(4), lengths, config, np.random.default_rng(0))
+        >>> plan = planned_batches(clips, lengths, config, np.random.default_rng(0))
         >>> [len(batch) for batch in plan], sorted(plan[0] + plan[1])
         ([2, 2], [0, 1, 2, 3])
     """
-    order = clips[epoch_order(tags, balance=config.training.balance, rng=rng)]
-    max_together = piece_and_context_frames(config)[0]
-    return mixed_batches(order, lengths, max_frames=batch_frames(config), max_together=max_together)
+    training, balance = np.flatnonzero(~clips.held_out), config.training.balance
+    tags, kinds = clips.tags[training], clips.kinds[training]
+    max_frames, max_together = batch_frames(config), piece_and_context_frames(config)[0]
+    if config.quotas.are_given:
+        check_quotas(kinds, config)
+        _refuse_long(clips, training, lengths, max_together)
+        return [training[b].tolist() for b in quota_batches(tags, kinds, config.quotas, balance=balance, rng=rng)]
+    is_labelled = kinds != "unlabelled"
+    labelled, unlabelled = training[is_labelled], training[~is_labelled]
+    order = labelled[labelled_order(tags[is_labelled], kinds[is_labelled], balance=balance, rng=rng)]
+    room = max_frames // 2 if len(unlabelled) else max_frames
+    batches = mixed_batches(order, lengths, max_frames=room, max_together=max_together)
+    if len(unlabelled) == 0:
+        return batches
+    return with_unlabelled(batches, unlabelled, lengths, max_frames=max_frames, max_together=max_together, rng=rng)
 
 
 def drawn_batch(network: Network, data: TrainingData, indices: list[int], config: Config, step: int) -> Batch:
@@ -115,3 +126,13 @@ def drawn_batch(network: Network, data: TrainingData, indices: list[int], config
         batch, config.augment, fill=fill, timeline=grid, rng=rng, spectrum=spectrum, time_reduction=reduction
     )
     return batch.to(network.mean.device)
+
+
+def _refuse_long(clips: ClipSet, training: NDArray[np.intp], lengths: NDArray[np.int64], max_together: int) -> None:
+    """Raise ValueError when a clip is too long for a batch of others, which quotas would put it into."""
+    longest = training[lengths[training].argmax()]
+    if lengths[longest] > max_together:
+        raise ValueError(
+            f"{clip_name(clips.clips[longest])}: is longer than training.piece_seconds or batch_seconds, so it would"
+            " pass alone, and quotas cannot be kept - cut it, raise these two, or set all quotas to 0"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,20 +13,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import find_clips, late_offset, late_onset, probe_audio
 from earmark.config import Config
-from earmark.labels.weak import WeakClip
 from earmark.training import measuring
 from earmark.training.batch import Batch
-from earmark.training.clip_features import length_remark
-from earmark.training.clips import ClipSet
+from earmark.training.clips import KINDS, ClipSet
 from earmark.training.continuing import read_start, refuse_other_settings
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
-from earmark.training.embeddings import array_shapes, settled, span_frames
+from earmark.training.embeddings import settled
 from earmark.training.feature_store import located
+from earmark.training.headers import headers_of_audio, headers_of_embeddings
 from earmark.training.held_out import batch_frames
 from earmark.training.joining import join
+from earmark.training.mean_teacher import has_teacher
 from earmark.training.reading import read_features
 from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
@@ -58,6 +57,9 @@ class DryRun:
         notes: (where in the label file, filename, remark) of clips of which only a part would be used.
         first_batch: of the run, as it would be drawn.
         first_batch_tags: the tags of its clips, and what is not known of them.
+        kinds: training clips of each kind: with tags alone, with strong labels, without labels.
+        has_teacher: whether the mean teacher is used.
+        remarks: on how the labels fit together.
     """
 
     classes: tuple[str, ...]
@@ -75,20 +77,14 @@ class DryRun:
     notes: tuple[tuple[str, str, str], ...]
     first_batch: Batch
     first_batch_tags: tuple[str, ...]
+    kinds: dict[str, int]
+    has_teacher: bool
+    remarks: tuple[str, ...]
 
     @property
     def seconds_per_step(self) -> float:
         """Mean over an epoch."""
         return self.epoch_seconds / self.steps_per_epoch
-
-
-@dataclass(frozen=True)
-class _Headers:
-    """What the files' headers say of each clip: samples (0 when it cannot be read, and why), and what is odd."""
-
-    samples: NDArray[np.int64]
-    unreadable: list[tuple[str, str, str]]
-    notes: list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
@@ -161,10 +157,10 @@ def dry_run(
         refuse_other_settings(config, start)
     check_settings(config, whole)
     if sources.embeddings is not None:
-        headers = _headers_of_embeddings(whole.clips, sources.embeddings, config)
+        headers = headers_of_embeddings(whole.clips, sources.embeddings, config)
     else:
         assert sources.audio is not None, "one of the two is given"
-        headers = _headers(whole.clips, sources.audio, config, on_file)
+        headers = headers_of_audio(whole.clips, sources.audio, config, on_file)
     clips, samples = whole.only(np.flatnonzero(headers.samples)), headers.samples[headers.samples > 0]
     if clips.held_out.all():
         raise ValueError(f"no training clip could be read; the first: {located(*headers.unreadable[0])}")
@@ -220,6 +216,9 @@ def dry_run(
         notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
         first_batch=first.to(torch.device("cpu")),
         first_batch_tags=tuple(_tags_in_words(data.clips, row) for row in first_rows),
+        kinds={kind: int((whole.kinds[~whole.held_out] == kind).sum()) for kind in KINDS},
+        has_teacher=has_teacher(config, whole),
+        remarks=joined.remarks,
     )
 
 
@@ -233,49 +232,6 @@ def _tags_in_words(clips: ClipSet, row: int) -> str:
     return f"{', '.join(said)} ({', '.join(names[~clips.known[row]])} unknown)".lstrip()
 
 
-def _headers(clips: Sequence[WeakClip], audio: Path, config: Config, on_file: Callable[[int, int], None]) -> _Headers:
-    """The samples of every clip at the rate of the features, from the files' headers."""
-    files, reasons = find_clips(audio, (clip.filename for clip in clips))
-    lengths: dict[str, float] = {}
-    for number, (name, file) in enumerate(files.items()):
-        try:
-            lengths[name] = probe_audio(file).duration_seconds
-        except ValueError as error:
-            reasons[name] = str(error)
-        on_file(number + 1, len(files))
-    rate = config.features.sample_rate
-    found = _Headers(np.zeros(len(clips), dtype=np.int64), [], [])
-    for number, clip in enumerate(clips):
-        if clip.filename in reasons:
-            found.unreadable.append((clip.where, clip.filename, reasons[clip.filename]))
-            continue
-        end, onset = lengths[clip.filename], 0.0 if clip.onset is None else clip.onset
-        if onset >= end:
-            reason = f"{files[clip.filename].as_posix()}: {late_onset(onset, end)}"
-            found.unreadable.append((clip.where, clip.filename, reason))
-            continue
-        last = end if clip.offset is None else min(end, clip.offset)
-        found.samples[number] = max(1, round(last * rate) - round(onset * rate))
-        remarks = (late_offset(onset, clip.offset, end), length_remark(found.samples[number] / rate, config))
-        if any(remarks):
-            found.notes.append((clip.where, clip.filename, "; ".join(remark for remark in remarks if remark)))
-    return found
-
-
-def _headers_of_embeddings(clips: Sequence[WeakClip], arrays: Path, config: Config) -> _Headers:
-    """The same from the headers of arrays, in ticks of their own grid."""
-    shapes, grid = array_shapes(clips, arrays), config.features.timeline
-    found = _Headers(np.zeros(len(clips), dtype=np.int64), [], [])
-    for number, clip in enumerate(clips):
-        try:
-            first, end = span_frames(clip, shapes, grid)
-        except ValueError as error:
-            found.unreadable.append((clip.where, clip.filename, str(error)))
-        else:
-            found.samples[number] = (end - first) * grid.hop_samples
-    return found
-
-
 def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
     """The batches of the first epochs, drawn as training draws them, and those of a look at the held-out clips."""
     unit = config.features.timeline.hop_samples * config.model.time_reduction
@@ -285,7 +241,7 @@ def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
     training, held_out = np.flatnonzero(~clips.held_out), np.flatnonzero(clips.held_out)
     n_epochs = min(config.training.epochs, max(1, _PLANNED_CLIPS // len(training)))
     rngs = [np.random.default_rng([config.training.seed, 1, epoch]) for epoch in range(1, n_epochs + 1)]
-    epochs = [planned_batches(clips.tags[training], training, frames, config, rng) for rng in rngs]
+    epochs = [planned_batches(clips, frames, config, rng) for rng in rngs]
     piece_frames = piece_and_context_frames(config)[0]
     looks = batches_by_length(held_out, frames, max_frames=batch_frames(config), max_together=piece_frames)
     return _Plan(epochs, looks, frames, int(training[frames[training].argmax()]), piece_frames)

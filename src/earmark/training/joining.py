@@ -15,10 +15,11 @@ from earmark.config import Config
 from earmark.events import Event
 from earmark.labels.weak import WeakClip, classes_of, classes_to_learn, read_weak
 from earmark.training.added_classes import in_words, joined_classes, only_what_labels_say
-from earmark.training.clips import ClipSet, clip_set
+from earmark.training.clips import ClipSet, clip_set, with_unlabelled
 from earmark.training.sources import Sources, Split
 from earmark.training.strong_files import StrongFiles, counted, read_strong_files
 from earmark.training.strong_labels import StrongLabels
+from earmark.training.unlabelled import unlabelled_clips
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,22 @@ def join(sources: Sources, config: Config, split: Split, *, model_classes: Seque
     )
     if sources.strong is not None:
         clips = replace(clips, strong=tuple(labels))
-    remarks = [*strong.remarks, *counted(untimed, "tags have no event though all events are marked")]
+    others, left_out = unlabelled_clips(sources, [row.filename for row in rows], config.training.unlabelled_seconds)
+    remarks = [*strong.remarks, *counted(untimed, "tags have no event though all events are marked"), *left_out]
     if model_classes:
         clips = only_what_labels_say(clips, classes)
         remarks.insert(0, in_words(model_classes, classes))
-    return Joined(clips, tuple(remarks))
+    method = config.training.method
+    if method == "supervised" and others:
+        raise ValueError(
+            f"--unlabelled {sources.unlabelled}: training.method 'supervised' learns nothing from it - leave it out, or"
+            " set the method to 'auto'"
+        )
+    if method == "mean_teacher" and not others:
+        remarks.append(
+            "training.method is 'mean_teacher', but nothing is unlabelled: it learns from labelled clips alone"
+        )
+    return Joined(with_unlabelled(clips, others) if others else clips, tuple(remarks))
 
 
 def _tagged_rows(

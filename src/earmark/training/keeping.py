@@ -23,7 +23,8 @@ def continued_terms(network: Network, old: Network, batch: Batch, config: Config
         ['tags', 'penalty', 'kept']
     """
     output = batch_output(network, batch, config)
-    return {**terms_of(output, network, batch, config), **kept_terms(old, output, batch, config)}
+    log_probs = network.pool.log_probs(output.logits, output.mask, output.hidden)
+    return {**terms_of(output, log_probs, network, batch, config), **kept_terms(old, output, batch, config)}
 
 
 def kept_terms(old: Network, output: FrameOutput, batch: Batch, config: Config) -> dict[str, Tensor]:

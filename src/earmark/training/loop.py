@@ -23,11 +23,11 @@ from earmark.pooling.base import CERTAIN_LOGIT
 from earmark.training.batch import Batch
 from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch, epoch_plan
-from earmark.training.held_out import held_out_figures
-from earmark.training.keeping import continued_terms
+from earmark.training.epochs import epoch_row, set_learning_rate
+from earmark.training.keeping import continued_terms, kept_terms
 from earmark.training.log import RunLog, pooling_table
-from earmark.training.long_clips import frame_output
-from earmark.training.supervised import piece_and_context_frames, supervised_terms
+from earmark.training.mean_teacher import mean_teacher_terms, move_teacher
+from earmark.training.supervised import batch_output, supervised_terms
 
 
 def train_network(
@@ -41,6 +41,7 @@ def train_network(
     card: dict[str, object],
     on_row: Callable[[dict[str, Any]], None],
     old: Network | None = None,
+    teacher: Network | None = None,
 ) -> Progress:
     """Train `network` in place from where `progress` stands to the last epoch, and return where it stands then.
 
@@ -57,6 +58,7 @@ def train_network(
         card: travels in the checkpoints.
         on_row: told every row of the log, for progress bars.
         old: the model the run continues, on the same device, which the network should not forget.
+        teacher: of the mean teacher, trained in place too.
 
     Example:
         >>> import tempfile
@@ -82,17 +84,19 @@ def train_network(
     log = RunLog(folder / "log.jsonl", resume_step=progress.step, resume_epoch=progress.epoch)
     largest_norm = config.training.gradient_clip if config.training.gradient_clip > 0 else math.inf
     saved_at = time.monotonic()
+
+    def save(name: str, optimiser: torch.optim.Adam | None, progress: Progress) -> None:
+        save_checkpoint(folder / name, network, optimiser=optimiser, progress=progress, card=card, teacher=teacher)
+
     network.train()
     for epoch in range(progress.epoch + 1, config.training.epochs + 1):
         plan = epoch_plan(data, config, epoch)
         for index in range(progress.step_in_epoch, len(plan)):
             step = progress.step + 1
             batch = drawn_batch(network, data, plan[index], config, step)
-            _set_learning_rate(optimiser, config, epoch - 1 + index / len(plan))
-            if old is None:
-                terms = supervised_terms(network, batch, config)
-            else:
-                terms = continued_terms(network, old, batch, config)
+            epochs_done = epoch - 1 + index / len(plan)
+            set_learning_rate(optimiser, config, epochs_done, halvings=progress.halvings)
+            terms = _terms(network, teacher, old, batch, config, epochs_done)
             loss = torch.stack(list(terms.values())).sum()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
@@ -100,6 +104,8 @@ def train_network(
             _stop_if_not_finite(loss, norm, terms, batch, step, folder)
             optimiser.step()
             network.pool.project_()
+            if teacher is not None:
+                move_teacher(teacher, network, config, step=step)
 
             progress = replace(progress, step=step, step_in_epoch=index + 1)
             row = {"kind": "step", "step": step, "epoch": epoch, "of_epoch": round((index + 1) / len(plan), 4)}
@@ -109,28 +115,44 @@ def train_network(
             on_row(row)
             if time.monotonic() - saved_at > config.training.checkpoint_seconds:
                 _stop_if_lost(network, terms, batch, config, step, folder)
-                save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
+                save("last.safetensors", optimiser, progress)
                 saved_at = time.monotonic()
 
             if index + 1 == len(plan):
                 _stop_if_lost(network, terms, batch, config, step, folder)
 
         progress = replace(progress, epoch=epoch, step_in_epoch=0)
-        row, progress = _epoch_row(network, data, config, progress)
+        row, progress = epoch_row(network, teacher, data, config, progress)
         log.append(row)
         if network.pool.parameter_name is not None:
             table = pooling_table(log.rows, network.classes, network.pool.parameter_name)
             write_atomic(folder / "pooling.tsv", table)
         if progress.best_epoch == epoch:
-            save_checkpoint(folder / "best.safetensors", network, optimiser=None, progress=progress, card=card)
+            save("best.safetensors", None, progress)
         if epoch in config.training.snapshot_epochs:
-            snapshot = folder / "snapshots" / f"epoch-{epoch:04d}.safetensors"
-            save_checkpoint(snapshot, network, optimiser=None, progress=progress, card=card)
+            save(f"snapshots/epoch-{epoch:04d}.safetensors", None, progress)
         # Last, because it is what a resumed run believes: everything it says must already be on disk.
-        save_checkpoint(folder / "last.safetensors", network, optimiser=optimiser, progress=progress, card=card)
+        save("last.safetensors", optimiser, progress)
         saved_at = time.monotonic()
         on_row(row)
     return progress
+
+
+def _terms(
+    network: Network,
+    teacher: Network | None,
+    old: Network | None,
+    batch: Batch,
+    config: Config,
+    epochs_done: float,
+) -> dict[str, Tensor]:
+    """The terms of the loss, with or without a teacher, and a model that is continued."""
+    if teacher is None:
+        return supervised_terms(network, batch, config) if old is None else continued_terms(network, old, batch, config)
+    terms = mean_teacher_terms(network, teacher, batch, config, epochs_done=epochs_done)
+    if old is not None:
+        terms |= kept_terms(old, batch_output(network, batch, config), batch, config)
+    return terms
 
 
 def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:
@@ -153,42 +175,6 @@ def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:
     return torch.optim.Adam(groups, lr=rate)
 
 
-def _set_learning_rate(optimiser: torch.optim.Adam, config: Config, epochs_done: float) -> None:
-    """Linear rise over the warm-up, then a cosine down to a hundredth."""
-    settings = config.training
-    if epochs_done < settings.warmup_epochs:
-        share = min(1.0, (epochs_done + 1e-3) / settings.warmup_epochs)
-    else:
-        way = (epochs_done - settings.warmup_epochs) / max(settings.epochs - settings.warmup_epochs, 1e-9)
-        share = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * way))
-    for group in optimiser.param_groups:
-        group["lr"] = settings.learning_rate * group["factor"] * share
-
-
-def _epoch_row(
-    network: Network, data: TrainingData, config: Config, progress: Progress
-) -> tuple[dict[str, Any], Progress]:
-    """Held-out figures and pooling parameters after an epoch, and whether it is the best so far."""
-    row: dict[str, Any] = {"kind": "epoch", "step": progress.step, "epoch": progress.epoch}
-    values = network.pool.parameter_values()
-    row["pooling"] = None if values is None else [round(value, 6) for value in values.tolist()]
-    is_last = progress.epoch == config.training.epochs
-    due = progress.epoch % config.training.validate_every_epochs == 0 or is_last
-    if config.training.select == "last" or not len(data.held_out):
-        progress = replace(progress, best_epoch=progress.epoch)
-    if len(data.held_out) and due:
-        figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
-        row |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
-        # Whether there is an F1 depends on the held-out clips alone, so all epochs are compared by the same figure.
-        f1 = figures.macro_f1 if config.training.select == "f1" else None
-        figure = -figures.loss if f1 is None else f1
-        # Of equal figures the later epoch, which has seen more.
-        if config.training.select != "last" and figure >= progress.best_figure:
-            progress = replace(progress, best_figure=figure, best_epoch=progress.epoch)
-    row["best_epoch"] = progress.best_epoch
-    return row, progress
-
-
 def _stop_if_not_finite(
     loss: Tensor, norm: Tensor, terms: dict[str, Tensor], batch: Batch, step: int, folder: Path
 ) -> None:
@@ -207,12 +193,9 @@ def _stop_if_lost(
     network: Network, terms: dict[str, Tensor], batch: Batch, config: Config, step: int, folder: Path
 ) -> None:
     """Stop before a checkpoint is written of weights that say nothing any more, finite as they may be themselves."""
-    piece_frames, context_frames = piece_and_context_frames(config)
     network.eval()
     with torch.no_grad():
-        output = frame_output(
-            network, batch.features, batch.mask, piece_frames=piece_frames, context_frames=context_frames
-        )
+        output = batch_output(network, batch, config)
     network.train()
     largest = output.logits.abs().max().item()
     if not largest < CERTAIN_LOGIT:  # NaN is not below it either

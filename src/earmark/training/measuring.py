@@ -17,6 +17,7 @@ from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch
 from earmark.training.held_out import held_out_figures
 from earmark.training.loop import new_optimiser
+from earmark.training.mean_teacher import has_teacher, mean_teacher_terms, move_teacher, new_teacher
 from earmark.training.supervised import supervised_terms
 
 _TIMED_STEPS = 3
@@ -37,12 +38,13 @@ def step_seconds_per_frame(
         longest: a clip that passes in pieces, alone; may be none. It is timed once, since an hour of sound takes long.
     """
     optimiser = new_optimiser(network, config)
+    teacher = new_teacher(network) if has_teacher(config, data.clips) else None
 
     def seconds_per_frame(batches: Sequence[list[int]], n_untimed: int, n_timed: int) -> float:
         timed = []
         for batch in islice(cycle(batches), n_untimed + n_timed):
             begin = time.perf_counter()
-            n_frames = _step(network, optimiser, data, batch, config)
+            n_frames = _step(network, teacher, optimiser, data, batch, config)
             timed.append((time.perf_counter() - begin, n_frames))
         return sum(seconds for seconds, _ in timed[n_untimed:]) / max(1, sum(n for _, n in timed[n_untimed:]))
 
@@ -53,15 +55,26 @@ def step_seconds_per_frame(
 
 
 def _step(
-    network: Network, optimiser: torch.optim.Adam, data: TrainingData, batch_clips: list[int], config: Config
+    network: Network,
+    teacher: Network | None,
+    optimiser: torch.optim.Adam,
+    data: TrainingData,
+    batch_clips: list[int],
+    config: Config,
 ) -> int:
     """One step as in training; returns the frames of its batch."""
     batch = drawn_batch(network, data, batch_clips, config, step=1)
-    loss = torch.stack(list(supervised_terms(network, batch, config).values())).sum()
+    if teacher is None:
+        terms = supervised_terms(network, batch, config)
+    else:
+        terms = mean_teacher_terms(network, teacher, batch, config, epochs_done=0.0)
+    loss = torch.stack(list(terms.values())).sum()
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(network.parameters(), 1.0)
     optimiser.step()
+    if teacher is not None:
+        move_teacher(teacher, network, config, step=1)
     norm.item()  # waits for a GPU
     return batch.features.shape[0] * batch.features.shape[1]
 

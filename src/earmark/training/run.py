@@ -11,20 +11,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from earmark.config import Config
 from earmark.files import in_use, write_atomic
-from earmark.models.crnn import Network
-from earmark.models.features import LogMel
+from earmark.training.checking import check_settings as check_settings
+from earmark.training.checking import training_data as training_data
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from earmark.training.clips import ClipSet
+from earmark.training.clips import KINDS, ClipSet
 from earmark.training.continuing import StartModel, kept_decoding, refuse_other_settings, start_of
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
 from earmark.training.embeddings import settled
-from earmark.training.feature_store import FeatureStore, located
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
+from earmark.training.held_out_events import event_f1
 from earmark.training.joining import join
 from earmark.training.loop import train_network
 from earmark.training.reading import read_features
@@ -164,87 +163,23 @@ def _train(
     data = training_data(clips, store)
     card = card_of(clips, data, config, start=start)
 
-    network, optimiser, progress = start_or_resume(out, data, config, device, card, start=start, resume=resume)
+    network, optimiser, progress, teacher = start_or_resume(out, data, config, device, card, start=start, resume=resume)
     old = None if start is None else start.checkpoint.network.eval().requires_grad_(False).to(device)
     progress = train_network(
-        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, old=old
+        network,
+        optimiser,
+        data,
+        config,
+        folder=out,
+        progress=progress,
+        card=card,
+        on_row=watch.on_row,
+        teacher=teacher,
+        old=old,
     )
     metrics, untuned = _finish(out, data, config, device, progress, start)
     shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
-
-
-def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
-    """Return the clips that could be read, beside their features.
-
-    Raises:
-        ValueError: when one side, training or held out, has nothing left or a class has no training clip.
-
-    Example:
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
-        >>> reason = ("weak.tsv:2", "a", "a: is empty")
-        >>> store = FeatureStore(np.zeros((50, 64), np.float16), np.array([0, 50]), (1,), (reason,), ())
-        >>> training_data(clips, store).clips.clips[0].filename     # the one that could be read
-        'b'
-    """
-    readable = clips.only(store.kept)
-    for is_side, side in ((clips.held_out, "held-out"), (~clips.held_out, "training")):
-        if is_side.any() and not is_side[list(store.kept)].any():
-            raise ValueError(
-                f"none of the {side} clips could be read ({_first_failure(clips, is_side, store)})"
-                " - are they in another folder than the rest?"
-            )
-    missing = _missing_classes(readable, clips)
-    if missing:
-        lost = clips.tags[:, clips.classes.index(missing[0])] & ~clips.held_out
-        raise ValueError(
-            f"no training clip that could be read has the class {missing[0]!r} ({len(missing)} of"
-            f" {len(clips.classes)} classes are missing; {_first_failure(clips, lost, store)})"
-            " - mend its recordings, or add others"
-        )
-    return TrainingData(readable, store)
-
-
-def _missing_classes(clips: ClipSet, listed: ClipSet) -> list[str]:
-    """The classes that no training clip has, of those that the labels have; a model may bring others."""
-    is_lost = np.asarray(listed.tags.any(axis=0) & ~clips.tags[~clips.held_out].any(axis=0))
-    return [label for label, lost in zip(clips.classes, is_lost, strict=True) if lost]
-
-
-def _first_failure(clips: ClipSet, chosen: NDArray[np.bool_], store: FeatureStore) -> str:
-    """Why the first of the chosen clips could not be read."""
-    places = {clip.where for clip, is_chosen in zip(clips.clips, chosen, strict=True) if is_chosen}
-    return "the first: " + next(located(*failure) for failure in store.failures if failure[0] in places)
-
-
-def check_settings(config: Config, clips: ClipSet) -> None:
-    """Raise ValueError now for settings that do not fit the classes, rather than after hours of features.
-
-    Example:
-        >>> from earmark.config import PoolingConfig
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
-        >>> check_settings(Config(), clips)
-        >>> check_settings(Config(pooling=PoolingConfig("powr")), clips)
-        Traceback (most recent call last):
-        ...
-        ValueError: pooling must be one of ..., got 'powr' - did you mean 'power'?
-    """
-    missing = _missing_classes(clips, clips)
-    if missing:
-        raise ValueError(
-            f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
-            " missing) - all its clips are held out; add some, or hold out less"
-        )
-    Network(config, clips.classes)
-    if not config.features.is_embeddings:
-        LogMel(config.features)
-    choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
 
 
 def _finish(
@@ -268,23 +203,32 @@ def _finish(
         "held_out_clips": len(data.held_out),
         "unreadable_clips": len(data.store.failures),
     }
-    clip_probs = np.zeros((0, len(network.classes)))
+    metrics["kinds"] = {kind: int((data.clips.kinds[data.training] == kind).sum()) for kind in KINDS}
+    clip_probs, events = np.zeros((0, len(network.classes))), None
     if len(data.held_out):
         figures = held_out_figures(network, data.clips, data.store, data.held_out, config)
-        clip_probs = figures.clip_probs
+        clip_probs, events = figures.clip_probs, figures.events
         metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
         metrics["held_out_best_f1"] = figures.best_f1
-    tuned = choose_decoding(config, data.clips, data.held_out, clip_probs)
+    tuned = choose_decoding(config, data.clips, data.held_out, clip_probs, events)
     tagged = frozenset(np.array(data.clips.classes)[data.clips.tags.any(axis=0)].tolist())
     chosen = kept_decoding(tuned.decoding, start, tagged)
     metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, chosen)
+    if events is not None:
+        metrics["held_out_event_f1"] = event_f1(events, chosen)
     values, parameter = network.pool.parameter_values(), network.pool.parameter_name
     metrics["pooling_parameter"] = parameter
     if values is not None and parameter is not None:
         metrics[parameter] = dict(zip(network.classes, values.tolist(), strict=True))
     decoding = chosen.to_dict()
     save_checkpoint(
-        best, network, optimiser=None, progress=checkpoint.progress, decoding=decoding, card=checkpoint.card
+        best,
+        checkpoint.student,
+        optimiser=None,
+        progress=checkpoint.progress,
+        decoding=decoding,
+        card=checkpoint.card,
+        teacher=checkpoint.teacher,
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
     return metrics, tuple(label for label in tuned.untuned if start is None or label in tagged)

@@ -37,6 +37,10 @@ class Sources:
             raise ValueError(
                 "audio must name the folder of the recordings, got None - or give embeddings to learn from"
             )
+        if self.unlabelled is not None and self.embeddings is not None:
+            raise ValueError(
+                f"--unlabelled {self.unlabelled} names recordings, and this run learns from embeddings - leave it out"
+            )
         if self.reviewed is not None and self.strong is None:
             raise ValueError(
                 f"--reviewed {self.reviewed} needs --strong: it says where the strong labels are complete"

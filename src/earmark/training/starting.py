@@ -19,6 +19,7 @@ from earmark.training.continuing import StartModel, continued_network, keep_star
 from earmark.training.drawing import TrainingData
 from earmark.training.feature_store import statistics
 from earmark.training.loop import new_optimiser
+from earmark.training.mean_teacher import has_teacher, new_teacher
 
 _LAST = "last.safetensors"
 
@@ -101,8 +102,8 @@ def start_or_resume(
     *,
     start: StartModel | None = None,
     resume: bool,
-) -> tuple[Network, torch.optim.Adam, Progress]:
-    """Return the network where it stands: untrained, or as the last checkpoint in `out` has it.
+) -> tuple[Network, torch.optim.Adam, Progress, Network | None]:
+    """Return the network where it stands, untrained or as the last checkpoint in `out` has it, and its teacher, if any.
 
     Args:
         out: the run's folder; `begin` has checked it.
@@ -133,7 +134,8 @@ def start_or_resume(
             network = new_network(data, config).to(device)
         else:
             network = continued_network(start, config, data.clips.classes).to(device)
-        return network, new_optimiser(network, config), Progress()
+        teacher = new_teacher(network) if has_teacher(config, data.clips) else None
+        return network, new_optimiser(network, config), Progress(), teacher
     checkpoint = load_checkpoint(last)
     before = checkpoint.card
     mean, deviation = statistics(data.store, data.training)
@@ -147,10 +149,11 @@ def start_or_resume(
             f" now {card['readable_clips']} of {card['hours']} h, or with another mean spectrum) - put the old ones"
             " back, or choose another --out for the new ones"
         )
-    network = checkpoint.network.to(device)
+    network = checkpoint.student.to(device)
     optimiser = new_optimiser(network, config)
     restore_optimiser(optimiser, network, checkpoint.optimiser)
-    return network, optimiser, checkpoint.progress
+    teacher = None if checkpoint.teacher is None else checkpoint.teacher.to(device).requires_grad_(False).train()
+    return network, optimiser, checkpoint.progress, teacher
 
 
 def card_of(

@@ -26,19 +26,23 @@ def supervised_terms(network: Network, batch: Batch, config: Config) -> dict[str
         >>> {name: round(term.item(), 4) for name, term in terms.items()}     # -log 0.5
         {'tags': 0.6931, 'penalty': 0.0}
     """
-    return terms_of(batch_output(network, batch, config), network, batch, config)
+    output = batch_output(network, batch, config)
+    return terms_of(output, network.pool.log_probs(output.logits, output.mask, output.hidden), network, batch, config)
 
 
-def terms_of(output: FrameOutput, network: Network, batch: Batch, config: Config) -> dict[str, Tensor]:
-    """Return the same terms from what the network said about the batch.
+def terms_of(
+    output: FrameOutput, log_probs: tuple[Tensor, Tensor], network: Network, batch: Batch, config: Config
+) -> dict[str, Tensor]:
+    """Return the same terms from what the network said about frames and, log y^c and log (1 - y^c), about clips.
 
     Example:
         >>> network, yes = Network(Config(), ["dog"]), torch.ones(1, 1, dtype=torch.bool)
         >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.ones(1, 1), yes, ("a.wav",))
-        >>> list(terms_of(batch_output(network, batch, Config()), network, batch, Config()))
+        >>> output, log_probs = batch_output(network, batch, Config()), clip_log_probs(network, batch, Config())
+        >>> list(terms_of(output, log_probs, network, batch, Config()))
         ['tags', 'penalty']
     """
-    log_y, log_not_y = network.pool.log_probs(output.logits, output.mask, output.hidden)
+    log_y, log_not_y = log_probs
     known = batch.tags_known if config.training.tags_of_strong else batch.tags_known & ~_has_all_moments(batch)
     if config.training.loss == "log":
         terms = {"tags": tag_loss(log_y, log_not_y, batch.tags, known)}
