@@ -18,6 +18,8 @@ from earmark.config import (
     FeatureConfig,
     ModelConfig,
     PoolingConfig,
+    QuotaConfig,
+    TeacherConfig,
     TrainingConfig,
 )
 from earmark.config_file import change, from_toml, read_config, to_toml
@@ -77,19 +79,27 @@ EVERYTHING = Config(
         balance="none",
         learning_rate=3e-4,
         pooling_learning_rate_factor=10.0,
+        schedule="ramp",
         warmup_epochs=2.0,
+        plateau_patience=5,
         gradient_clip=0.0,
         holdout_fraction=0.0,
         validate_every_epochs=7,
+        method="mean_teacher",
+        unlabelled_seconds=4.5,
         select="loss",
         checkpoint_seconds=0.0,
         snapshot_epochs=(40, 200),
-        frame_weight=2.0,
+        frame_weight=0.5,
         tags_of_strong=False,
         loss="clamped",
         seed=123456789012,
         keep_weight=3.5,
         allow_similar_classes=True,
+    ),
+    quotas=QuotaConfig(weak=6, strong=5, unlabelled=12),
+    teacher=TeacherConfig(
+        weight=1.5, ramp_epochs=50.0, momentum=0.99, noise_db=20.0, batch_norm="student", deploy="student"
     ),
     augment=AugmentConfig(
         time_shift_seconds=0.1,
@@ -207,7 +217,7 @@ def test_tables_change_a_configuration_in_memory() -> None:
     ("content", "message"),
     [
         ("[trainning]\nepochs = 3", r"run.toml: unknown section \[trainning\] \(there are: features, model, pooling, "
-         r"training, augment, decoding\) - did you mean 'training'\?"),
+         r"training, quotas, teacher, augment, decoding\) - did you mean 'training'\?"),
         ("[zzz]", r"run.toml: unknown section \[zzz\] \(there are: [a-z, ]*\)$"),
         ("[training]\nlearnig_rate = 1", r"run.toml \[training\]: unknown key 'learnig_rate' - .* 'learning_rate'\?"),
         ("[training]\nzzz = 1", r"run.toml \[training\]: unknown key 'zzz'$"),

@@ -148,8 +148,7 @@ def test_two_names_for_one_file() -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"format must be one of tsv, audacity.*, got 'audacty' - did you mean 'audacity'"
-    ):
+    listed = "tsv, csv, json, jsonl, audacity, rttm, labelstudio"
+    with pytest.raises(ValueError, match=rf"format must be one of {listed}, got 'audacty' - did you mean 'audacity'"):
         write_events(tmp_path / "a.wav", [], filename="a.wav", format="audacty")
     assert list(tmp_path.iterdir()) == []

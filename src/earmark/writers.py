@@ -5,6 +5,8 @@ One more format is one more function, its name in `FORMATS`, and its case in `wr
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -12,12 +14,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from earmark.checks import choice, number
+from earmark.event_files.as_json import events_to_json, events_to_jsonl
+from earmark.event_files.as_label_studio import events_to_label_studio
+from earmark.event_files.as_rttm import events_to_rttm
 from earmark.events import Event
 from earmark.files import write_atomic
 from earmark.labels.cells import clean_filename, clean_label, join_labels
 
 # The formats of `write_events`.
-FORMATS = ("tsv", "audacity")
+FORMATS = ("tsv", "csv", "json", "jsonl", "audacity", "rttm", "labelstudio")
 
 Value = TypeVar("Value")
 
@@ -29,7 +34,7 @@ def write_events(path: Path | str, events: Sequence[Event], *, filename: str, fo
         path: without the suffix, for instance ``out/a.wav`` for ``out/a.wav.tsv``.
         events: of this recording.
         filename: what the recording is called inside the file, where the format names it.
-        format: ``tsv`` (suffix .tsv) or ``audacity`` (suffix .txt).
+        format: one of `FORMATS`. The suffix is that name, but .txt for ``audacity`` and .labelstudio.json.
 
     Raises:
         ValueError: an unknown format, or events that it cannot hold.
@@ -44,6 +49,16 @@ def write_events(path: Path | str, events: Sequence[Event], *, filename: str, fo
     match choice("format", format, FORMATS):
         case "audacity":
             suffix, text = ".txt", events_to_audacity(events)
+        case "csv":
+            suffix, text = ".csv", events_to_csv({filename: events}, with_scores=True)
+        case "json":
+            suffix, text = ".json", events_to_json(filename, events)
+        case "jsonl":
+            suffix, text = ".jsonl", events_to_jsonl(filename, events)
+        case "rttm":
+            suffix, text = ".rttm", events_to_rttm(filename, events)
+        case "labelstudio":
+            suffix, text = ".labelstudio.json", events_to_label_studio(filename, events)
         case _:
             suffix, text = ".tsv", events_to_tsv({filename: events}, with_scores=True)
     target = Path(f"{path}{suffix}")
@@ -71,6 +86,27 @@ def events_to_tsv(events: Mapping[str, Sequence[Event]], *, with_scores: bool | 
         a.wav	0.500	1.3333333333333333	dog
         b.wav
     """
+    return _tsv(_rows(events, with_scores))
+
+
+def events_to_csv(events: Mapping[str, Sequence[Event]], *, with_scores: bool | None = None) -> str:
+    """Return strong labels as `events_to_tsv` does, with commas between the cells and quotes where one has a comma.
+
+    Raises:
+        ValueError: an event whose times are not finite or whose label a table cannot hold.
+
+    Example:
+        >>> print(events_to_csv({"a.wav": [Event(0.5, 1.25, "Air horn, truck horn")]}), end="")
+        filename,onset,offset,event_label
+        a.wav,0.500,1.250,"Air horn, truck horn"
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(_rows(events, with_scores))
+    return text.getvalue()
+
+
+def _rows(events: Mapping[str, Sequence[Event]], with_scores: bool | None) -> list[tuple[str, ...]]:
+    """The cells of a table of events, header first."""
     if with_scores is None:
         with_scores = any(event.score is not None for in_file in events.values() for event in in_file)
     header = ("filename", "onset", "offset", "event_label", "score")
@@ -79,7 +115,7 @@ def events_to_tsv(events: Mapping[str, Sequence[Event]], *, with_scores: bool | 
         rows += [(name, *_times(event), clean_label(event.label), _score(event)) for event in in_file]
         if not in_file:
             rows.append((name, "", "", "", ""))
-    return _tsv(rows if with_scores else [row[:4] for row in rows])
+    return rows if with_scores else [row[:4] for row in rows]
 
 
 def events_to_audacity(events: Sequence[Event]) -> str:

@@ -142,6 +142,13 @@ def test_files_may_be_named_by_any_path(small: Made) -> None:
     assert codes(small) == []
 
 
+def test_names_without_their_endings(small: Made) -> None:
+    small.file(5).rename(small.audio / "005.bird.wav")
+    small.rows[4]["filename"] = "004"
+    small.rows[5]["filename"] = "005.bird"
+    assert codes(small) == ["filename-ending"] * 2
+
+
 def test_a_name_that_is_no_text_still_makes_json(small: Made) -> None:
     small.file(0).rename(Path(f"{small.audio}/bad\udcff.wav"))
     examination = examine(small.weak, audio=small.audio)
@@ -171,6 +178,23 @@ def test_reviewed_stretches_say_where_events_are_complete(small: Made) -> None:
     ]
     with pytest.raises(ValueError, match="--reviewed needs --strong"):
         examine(small.weak, audio=small.audio, reviewed=reviewed)
+
+
+def test_events_in_a_folder_of_label_tracks(small: Made) -> None:
+    tracks = small.folder / "tracks"
+    tracks.mkdir()
+    for i, cells in enumerate(small.rows):
+        label = cells["event_labels"]
+        (tracks / f"{i:03d}.txt").write_text(f"0.05\t0.15\t{label}\n" if label else "")
+    small.write()
+    assert findings(small, strong=tracks, split=None, group=None) == ()
+    (tracks / "004.txt").write_text("0.05\t0.9\tbark\n")
+    (tracks / "900.txt").write_text("0.05\t0.15\tbark\n")
+    found = findings(small, strong=tracks, split=None, group=None)
+    assert [(finding.code, finding.where.rpartition("/")[2]) for finding in found] == [
+        ("event-without-audio", "900.txt"),
+        ("event-beyond-end", "004.txt"),
+    ]
 
 
 def test_overlaps_of_rounded_times_are_none(small: Made) -> None:

@@ -275,6 +275,22 @@ def test_frame_labels_move_with_the_features(config: AugmentConfig, rng: np.rand
     assert moved_by_halves > 0 or config.time_shift_seconds == 0 or config.mixup > 0
 
 
+def test_what_is_known_of_frames_moves_with_the_features(rng: np.random.Generator) -> None:
+    # One band sounds where the frames of a class are known.
+    known = torch.from_numpy(rng.random((3, 12, 1)) < 0.7)
+    energy = torch.full((3, 12, 5), 1e-9)
+    energy[:, :, :1] += known
+    silent = torch.zeros(3, 12, 1)
+    one = Batch(energy.log(), None, torch.ones(3, 1), torch.ones(3, 1) > 0, ("a", "b", "c"), silent, known)
+    for seed in range(10):
+        shifted = augment(
+            one, SINGLE[0], fill=torch.zeros(5), timeline=GRID, rng=np.random.default_rng(seed), time_reduction=2
+        )
+        sounds = shifted.features.exp()[:, :, :1].unflatten(1, (-1, 2)).amin(dim=2) > 0.5
+        assert shifted.frame_known is not None
+        assert torch.equal(shifted.frame_known, sounds)  # an output frame is known when all of it is
+
+
 def test_clips_are_mixed_with_clips_of_which_as_much_is_known(rng: np.random.Generator) -> None:
     tags_known = torch.tensor([[True], [True], [False], [False], [True], [True]])
     frame_known = torch.zeros(6, 4, 1, dtype=torch.bool)

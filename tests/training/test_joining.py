@@ -80,13 +80,13 @@ def test_with_a_reviewed_table_all_else_is_unknown(tmp_path: Path, audio: Path) 
         strong=["a.wav\t1\t2\tcat", "b.wav\t1\t2\tcat", "c.wav\t5\t6\tdog"],
         reviewed=["b.wav\t\t\t", "c.wav\t0\t4\tcat", "d.wav\t0\t10\tdog", "c.wav\t3.99\t9.97\tcat"],
     ).clips
-    # b was heard whole; c for cats, in two pieces to its end; d has no event and was heard for dogs.
+    # b was heard whole; c for cats, in two rows that make one, to its end; d has no event and was heard for dogs.
     assert said(found) == {"a.wav": "++", "b.wav": "+-", "c.wav": "-+", "d.wav": "?-"}
     assert found.strong is not None
     assert [one.complete for one in found.strong if one is not None] == [
         (),
         (Complete(),),
-        (Complete(0.0, 4.0, frozenset({"cat"})), Complete(3.99, math.inf, frozenset({"cat"}))),
+        (Complete(0.0, math.inf, frozenset({"cat"})),),
         (Complete(0.0, math.inf, frozenset({"dog"})),),
     ]
 
@@ -213,7 +213,22 @@ def test_labels_that_cannot_be_meant_are_refused(
         joined(tmp_path, audio, **tables)
 
 
-def test_a_split_by_a_column_wants_every_clip_in_the_label_file(tmp_path: Path, audio: Path) -> None:
+def test_a_column_of_the_strong_labels_splits_the_recordings_that_stand_there_alone(
+    tmp_path: Path, audio: Path
+) -> None:
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\tsplit\na.wav\tdog\ttrain\n")
+    rows = ["b.wav\t1\t2\tdog\ttest", "b.wav\t3\t4\tdog\ttest", "c.wav\t1\t2\tdog\ttrain"]
+    (tmp_path / "strong.tsv").write_text("\n".join([HEADS["strong"] + "\tsplit", *rows]) + "\n")
+    sources = Sources(tmp_path / "weak.tsv", audio, tmp_path / "strong.tsv")
+    assert join(sources, ALL, Split("split", "test")).clips.held_out.tolist() == [False, True, False]
+
+
+def test_classes_that_are_probably_one_are_remarked_on(tmp_path: Path, audio: Path) -> None:
+    found = joined(tmp_path, audio, weak=["a.wav\tDog", "b.wav\t"], strong=["c.wav\t1\t2\tdog"])
+    assert found.remarks[0].startswith("the classes 'Dog' and 'dog' look alike, and one of them only the strong")
+
+
+def test_a_split_by_a_column_wants_it_of_every_clip(tmp_path: Path, audio: Path) -> None:
     with pytest.raises(ValueError, match=r"strong.tsv:2: --split names a column 'split' that is not there"):
         joined(
             tmp_path,
@@ -223,3 +238,20 @@ def test_a_split_by_a_column_wants_every_clip_in_the_label_file(tmp_path: Path, 
             weak=["a.wav\tdog\ttrain", "b.wav\tdog\ttest"],
             strong=["c.wav\t1\t2\tdog"],
         )
+
+
+def test_other_formats_are_read_and_checked_as_well(tmp_path: Path, audio: Path) -> None:
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\t\n")
+    (tmp_path / "tracks").mkdir()
+    (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tdog\n")  # of Audacity
+    sources = Sources(tmp_path / "weak.tsv", audio, tmp_path / "tracks")
+    clips = join(sources, ALL, Split()).clips
+    assert clips.kinds.tolist() == ["strong", "weak"]
+    (tmp_path / "tracks" / "a.txt").write_text("1.0\t12.5\tdog\n")
+    assert "the event from 1 to 12.5 s of a.wav, which lasts 10 s" in join(sources, ALL, Split()).remarks[0]
+    (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tcat\n")
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\tcat\n")
+    with pytest.raises(
+        ValueError, match=r"weak.tsv:2: says that 'cat' is not in a.wav, but .*tracks marks it from 1 to 2"
+    ):
+        join(sources, ALL, Split())

@@ -24,7 +24,13 @@ _FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EPIPE)
 @click.argument("audio", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--model", type=click.Path(path_type=Path), required=True, help="An .onnx file of earmark export.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for one file per recording. [default: print]")
-@click.option("--format", "formats", default="tsv", show_default=True, help="tsv or audacity; several with commas.")
+@click.option(
+    "--format",
+    "formats",
+    default="tsv",
+    show_default=True,
+    help="tsv, csv, json, jsonl, audacity, rttm, labelstudio; several with commas.",
+)
 @click.option("--tags", is_flag=True, help="Also the tags of every span as long as a training clip (needs --out).")
 @click.option("--classes", help="Only these, with commas between them. [default: all the model knows]")
 @click.option("--min-score", type=float, default=0.0, show_default=True, help="Only events at least this probable.")

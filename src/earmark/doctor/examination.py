@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,9 +77,12 @@ def examine(
     clips, findings = read_mended(partial(read_clips, name=name), Path(labels))
     splits = None if split is None else tuple(_column(clips, split, "--split"))
     groups = None if group is None else tuple(_groups(clips, group))
+    on_disk = find_audio([folder])
     events: dict[str, list[PlacedEvent]] | None = None
     if strong is not None:
-        events, broken = read_mended(partial(read_placed, name=Path(strong).as_posix()), Path(strong))
+        recordings = [unicodedata.normalize("NFC", path.relative_to(folder).as_posix()) for path in on_disk]
+        read = partial(read_placed, name=Path(strong).as_posix(), recordings=recordings)
+        events, broken = read_mended(read, Path(strong))
         findings += broken
     stretches: list[Reviewed] | None = None
     if reviewed is not None:
@@ -88,7 +92,6 @@ def examine(
         findings += broken
     # Of files in several class folders `read_weak` keeps one.
     is_folder_of_labels = Path(labels).is_dir()
-    on_disk = find_audio([folder])
     empty = DataSet(
         name, tuple(clips), folder, {}, {}, events, "" if strong is None else Path(strong).as_posix(),
         None if stretches is None else tuple(stretches), splits, groups,

@@ -66,7 +66,7 @@ def _missing(
         return Finding("audio-unreadable", where, name, "is a link that leads nowhere")
     if there is not None:
         return Finding("filename-case", where, name, f"on disk it is called {there!r}")
-    there = by_stem.get(_stem(name))
+    there = next((by_stem[stem] for stem in _stems(name) if stem in by_stem), None)
     if there is not None:
         return Finding("filename-ending", where, name, f"on disk it is called {there!r}")
     if os.path.lexists(folder / name):  # a folder, say, or a file that is no file
@@ -115,7 +115,7 @@ def _unnamed(
     folder: Path, spelt: Mapping[str, str], unnamed: AbstractSet[str], missing: Mapping[str, str], labels: str
 ) -> list[Finding]:
     """Recordings that no label file names."""
-    meant = {_stem(name) for name in missing}  # a name that is wrong in case or ending is told there
+    meant = {stem for name in missing for stem in _stems(name)}  # a name that is wrong in case or ending is told there
     unnamed = {name for name in unnamed if _stem(name) not in meant}
     reasons = {name: reason for name in sorted(unnamed) if (reason := _why_no_table_holds(name))}
     findings = [
@@ -137,6 +137,11 @@ def _unnamed(
             )
         )
     return findings
+
+
+def _stems(name: str) -> tuple[str, str]:
+    """What a name means when its ending is wrong, and when it has none."""
+    return _stem(name), _stem(f"{name}.wav")
 
 
 def _why_no_table_holds(name: str) -> str:

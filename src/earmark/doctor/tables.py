@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,8 +13,10 @@ from typing import TypeVar
 from earmark.doctor.findings import Finding
 from earmark.events import Event
 from earmark.labels.cells import clean_filename
+from earmark.labels.formats.choosing import read_events_file
+from earmark.labels.formats.folder import read_events_folder
+from earmark.labels.recordings import true_names
 from earmark.labels.reviewed import Reviewed, read_reviewed
-from earmark.labels.strong import read_strong
 from earmark.labels.table import read_table
 from earmark.labels.weak import WeakClip, read_weak
 
@@ -21,6 +24,9 @@ Content = TypeVar("Content")
 
 # So many broken rows are one mistake about the whole file, and its reader says which.
 _MOST_BROKEN_ROWS = 50
+
+# Names one by one against all recordings take a microsecond each.
+_MOST_COMPARED = 5_000_000
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -98,22 +104,40 @@ def _renamed(where: str, path: Path, name: str) -> str:
     return f"{name}:{where.removeprefix(told)}" if where.startswith(told) else where
 
 
-def read_placed(path: Path, name: str) -> dict[str, list[PlacedEvent]]:
+def read_placed(path: Path, name: str, recordings: Collection[str]) -> dict[str, list[PlacedEvent]]:
     """Return strong labels as `read_strong` does, each event with the place where it stands.
 
     Args:
-        path: the file to read.
+        path: the file or folder to read.
         name: what it is called in the places.
+        recordings: for formats that name recordings in part; a name that means none of them stays as it is.
     """
-    events = read_strong(path)
-    lines = _event_lines(path)
-    placed = {}
-    for filename, of_file in events.items():
-        numbers = lines.get(filename, [])
+    labels = read_events_folder(path) if path.is_dir() else read_events_file(path)
+    lines = {} if path.is_dir() else _event_lines(path)
+    in_part = {written: place for written, place in labels.places.items() if written not in labels.in_full}
+    names = _true_names(in_part, recordings)
+    placed: dict[str, list[PlacedEvent]] = {}
+    for written, events in labels.events.items():
+        numbers = lines.get(written, [])
         # Formats that are no tables of rows have no row numbers; then the file has to do.
-        wheres = [f"{name}:{number}" for number in numbers] if len(numbers) == len(of_file) else [name] * len(of_file)
-        placed[filename] = list(zip(of_file, wheres, strict=True))
+        file = labels.places.get(written, name).replace(path.as_posix(), name, 1)
+        wheres = [f"{file}:{number}" for number in numbers] if len(numbers) == len(events) else [file] * len(events)
+        placed.setdefault(names.get(written, written), []).extend(zip(events, wheres, strict=True))
     return placed
+
+
+def _true_names(written: Mapping[str, str], recordings: Collection[str]) -> dict[str, str]:
+    """The recording that each name means, for those that mean one."""
+    try:
+        return true_names(written, recordings)
+    except ValueError:
+        if len(written) * len(recordings) > _MOST_COMPARED:
+            raise
+    names: dict[str, str] = {}
+    for name, place in written.items():
+        with contextlib.suppress(ValueError):
+            names |= true_names({name: place}, recordings)
+    return names
 
 
 def _event_lines(path: Path) -> dict[str, list[int]]:

@@ -61,8 +61,8 @@ def _late(spans: Sequence[Span], heard: dict[str, Sound], code: str) -> list[Fin
         late = [span for span in spans if span.offset > heard[span.name].seconds + TOLERANCE_SECONDS]
         worst = late[0]
         found = (
-            f"{len(late):,} of {len(spans):,} rows end after their recording, first {worst.where}:"
-            f" {worst.offset:g} in a recording of {heard[worst.name].seconds:.2f} s - are the times in {unit}?"
+            f"{len(late):,} of {len(spans):,} rows end after their recording, this one at"
+            f" {worst.offset:g} in one of {heard[worst.name].seconds:.2f} s - are the times in {unit}?"
         )
         return [Finding("times-in-other-unit", worst.where, worst.name, found)]
     findings = []

@@ -10,6 +10,8 @@ from earmark.events import Event
 from earmark.labels.cells import clean_filename
 from earmark.labels.table import Row, Table, read_table
 
+_EVENT_COLUMNS = ("filename", "onset", "offset", "event_label", "score")
+
 
 @dataclass(frozen=True)
 class Places:
@@ -29,6 +31,15 @@ class Places:
         """Table and line in which a file stands first; the table alone where there are no lines."""
         rows = self.rows.get(filename, [])
         return self.name if self.table is None or not rows else self.table.where(rows[0])
+
+    def columns(self, filename: str) -> dict[str, str]:
+        """What else the rows of a file say, in columns of their own; one in which they disagree is left out."""
+        rows = self.rows.get(filename, [])
+        if self.table is None or not rows:
+            return {}
+        others = [name for name in self.table.columns if name not in _EVENT_COLUMNS]
+        cells = {name: {self.table.cell(row, name) for row in rows} for name in others}
+        return {name: next(iter(found)) for name, found in cells.items() if len(found) == 1}
 
     def of_event(self, filename: str, event: Event) -> str:
         """Table and line of an event."""

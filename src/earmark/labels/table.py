@@ -120,7 +120,7 @@ def read_table(
     columns = tuple(cell.strip() for cell in next(records).cells)
     if fits_rows:
         columns = columns[: max((i + 1 for i, column in enumerate(columns) if column), default=0)]
-        records = (_fitted(row, len(columns)) for row in records)
+        records = (row if len(row.cells) == len(columns) else _fitted(row, len(columns)) for row in records)
     _check_header(columns, name, header, example)
     table = Table(path=name, columns=columns, rows=[row for row in records if any(row.cells)])
     for row in table.rows:
@@ -147,7 +147,7 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
             near = _nearest(column, unknown, cutoff=0.6)
             guess = "is the first line a header?" if near is None else f"is {near!r} meant to be {column!r}?"
             if near is not None and _OTHER_UNIT.search(near):
-                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}"
+                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}."
             raise ValueError(
                 f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
                 f" Expected, for instance:\n    {shown}"
@@ -215,7 +215,7 @@ def _csv_records(lines: list[str], name: str) -> Iterator[Row]:
 
 def _fitted(row: Row, n_columns: int) -> Row:
     """The row with as many cells as there are columns, where only empty ones are missing or too many."""
-    if len(row.cells) == n_columns or any(row.cells[n_columns:]):
+    if any(row.cells[n_columns:]):
         return row
     missing = [""] * (n_columns - len(row.cells))
     return row._replace(cells=[*row.cells[:n_columns], *missing])

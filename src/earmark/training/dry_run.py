@@ -25,7 +25,7 @@ from earmark.training.feature_store import located
 from earmark.training.headers import headers_of_audio, headers_of_embeddings
 from earmark.training.held_out import batch_frames
 from earmark.training.joining import join
-from earmark.training.mean_teacher import has_teacher
+from earmark.training.mean_teacher import has_teacher, new_teacher
 from earmark.training.reading import read_features
 from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
@@ -182,12 +182,13 @@ def dry_run(
             return [row_of[clip] for clip in batch if clip in row_of]
 
         network = new_network(data, config).to(choose_device(device))
+        teacher = new_teacher(network) if has_teacher(config, whole) else None
         measuring.forget_peak_memory(network.mean.device)
         first_rows = rows(plan.batches[0]) or data.training[:1].tolist()
         first = drawn_batch(network, data, first_rows, config, step=1)
         usual = [rows(batch) for batch in plan.usual_to_time() if rows(batch)]
         rate, long_rate = measuring.step_seconds_per_frame(
-            network, data, config, usual=usual, longest=rows(plan.longest())
+            network, data, config, usual=usual, longest=rows(plan.longest()), teacher=teacher
         )
         look_rate = measuring.look_seconds_per_frame(network, data, config)
         checkpoint_seconds = measuring.checkpoint_seconds(network, config, Path(folder))
@@ -217,7 +218,7 @@ def dry_run(
         first_batch=first.to(torch.device("cpu")),
         first_batch_tags=tuple(_tags_in_words(data.clips, row) for row in first_rows),
         kinds={kind: int((whole.kinds[~whole.held_out] == kind).sum()) for kind in KINDS},
-        has_teacher=has_teacher(config, whole),
+        has_teacher=teacher is not None,
         remarks=joined.remarks,
     )
 

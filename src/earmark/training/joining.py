@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from earmark import checks
 from earmark.config import Config
 from earmark.events import Event
+from earmark.labels.spelling import similar_classes
 from earmark.labels.weak import WeakClip, classes_of, classes_to_learn, read_weak
 from earmark.training.added_classes import in_words, joined_classes, only_what_labels_say
 from earmark.training.clips import ClipSet, clip_set, with_unlabelled
@@ -79,7 +80,12 @@ def join(sources: Sources, config: Config, split: Split, *, model_classes: Seque
     if sources.strong is not None:
         clips = replace(clips, strong=tuple(labels))
     others, left_out = unlabelled_clips(sources, [row.filename for row in rows], config.training.unlabelled_seconds)
-    remarks = [*strong.remarks, *counted(untimed, "tags have no event though all events are marked"), *left_out]
+    alike = [
+        f"the classes {first!r} and {second!r} look alike, and one of them only the strong labels have - is it the same?"
+        for first, second in similar_classes(rows)
+        if not {first, second} <= tag_classes
+    ]
+    remarks = [*alike, *strong.remarks, *counted(untimed, "tags have no event though all events are marked"), *left_out]
     if model_classes:
         clips = only_what_labels_say(clips, classes)
         remarks.insert(0, in_words(model_classes, classes))
@@ -155,7 +161,8 @@ def _row_of_events(filename: str, of_file: StrongLabels, classes: Sequence[str],
     heard = frozenset(event.label for event in of_file.events)
     known = heard | {label for label in classes if of_file.is_complete(label)}
     is_all = known >= set(classes)
-    return WeakClip(filename, heard, None if is_all else known, None, None, {}, strong.place(filename))
+    columns = strong.places.columns(filename)
+    return WeakClip(filename, heard, None if is_all else known, None, None, columns, strong.place(filename))
 
 
 def _refuse_unknown_classes(strong: StrongFiles, classes: Sequence[str]) -> None:

@@ -33,7 +33,7 @@ def tag_loss(log_y: Tensor, log_not_y: Tensor, tags: Tensor, known: Tensor) -> T
     positive = torch.where(tags > 0, tags * log_y, 0.0)
     negative = torch.where(tags < 1, (1 - tags) * log_not_y, 0.0)
     terms = torch.where(known, positive + negative, 0.0)
-    return -terms.sum() / known.sum().clamp(min=1)
+    return 0.0 - terms.sum() / known.sum().clamp(min=1)  # not -0.0 when nothing is known
 
 
 def clamped_tag_loss(log_y: Tensor, tags: Tensor, known: Tensor) -> Tensor:
@@ -74,7 +74,6 @@ def frame_loss(logits: Tensor, frame_tags: Tensor, frame_known: Tensor) -> Tenso
             f"frame_tags and frame_known must have the shape of the logits, {tuple(logits.shape)}, got"
             f" {tuple(frame_tags.shape)} and {tuple(frame_known.shape)} - are they of feature frames?"
         )
-    z = torch.where(frame_known, logits, 0.0)
-    tags = torch.where(frame_known, frame_tags, 0.0)
-    terms = tags * functional.logsigmoid(z) + (1 - tags) * functional.logsigmoid(-z)
-    return -torch.where(frame_known, terms, 0.0).sum() / frame_known.sum().clamp(min=1)
+    z = torch.where(frame_known, logits, 0.0)  # whatever stands elsewhere: neither it nor its label gets a gradient
+    terms = frame_tags * functional.logsigmoid(z) + (1 - frame_tags) * functional.logsigmoid(-z)
+    return 0.0 - torch.where(frame_known, terms, 0.0).sum() / frame_known.sum().clamp(min=1)

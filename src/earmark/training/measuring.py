@@ -17,14 +17,20 @@ from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch
 from earmark.training.held_out import held_out_figures
 from earmark.training.loop import new_optimiser
-from earmark.training.mean_teacher import has_teacher, mean_teacher_terms, move_teacher, new_teacher
+from earmark.training.mean_teacher import mean_teacher_terms, move_teacher
 from earmark.training.supervised import supervised_terms
 
 _TIMED_STEPS = 3
 
 
 def step_seconds_per_frame(
-    network: Network, data: TrainingData, config: Config, *, usual: Sequence[list[int]], longest: list[int]
+    network: Network,
+    data: TrainingData,
+    config: Config,
+    *,
+    usual: Sequence[list[int]],
+    longest: list[int],
+    teacher: Network | None = None,
 ) -> tuple[float, float]:
     """Return the seconds that a step takes per frame of its batch, padding included: usual batches, and a long clip.
 
@@ -36,9 +42,9 @@ def step_seconds_per_frame(
         config: all settings.
         usual: batches of clips that pass whole; may be none.
         longest: a clip that passes in pieces, alone; may be none. It is timed once, since an hour of sound takes long.
+        teacher: of the mean teacher, if the run has one; it learns too.
     """
     optimiser = new_optimiser(network, config)
-    teacher = new_teacher(network) if has_teacher(config, data.clips) else None
 
     def seconds_per_frame(batches: Sequence[list[int]], n_untimed: int, n_timed: int) -> float:
         timed = []

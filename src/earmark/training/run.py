@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class TrainingResult:
         failures: (where in the label file, filename, reason) of each clip that could not be read.
         notes: (where in the label file, filename, remark) of each clip that could be read only in part.
         untuned: classes whose threshold stayed as it was, because no held-out clip has them.
+        remarks: on how tags, events and recordings without labels fit together.
 
     Example:
         >>> result = TrainingResult(Path("run"), {"epochs": 40}, failures=(), notes=(), untuned=("dog",))
@@ -68,6 +69,7 @@ class TrainingResult:
     failures: tuple[tuple[str, str, str], ...]
     notes: tuple[tuple[str, str, str], ...]
     untuned: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def train(
@@ -141,7 +143,8 @@ def train(
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        return _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch)
+        result = _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch)
+    return replace(result, remarks=joined.remarks)
 
 
 def _train(

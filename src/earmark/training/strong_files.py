@@ -59,8 +59,11 @@ def read_strong_files(sources: Sources) -> StrongFiles:
     """
     if sources.strong is None:
         return StrongFiles({}, Places("", None, {}), (), ())
-    events = read_strong(sources.strong)
     rows = places(sources.strong)
+    # Other formats name recordings in ways of their own. A table's names stand as they are, and its rows are checked
+    # here, where a message can say which.
+    is_table = rows.table is not None and {"filename", "onset", "offset", "event_label"} <= set(rows.table.columns)
+    events = read_strong(sources.strong, audio=None if is_table else sources.audio)
     reviewed = () if sources.reviewed is None else tuple(read_reviewed(sources.reviewed))
     names = list(dict.fromkeys([*events, *(row.filename for row in reviewed)]))
     # Embeddings may come without their recordings; then nobody can say where a recording ends.

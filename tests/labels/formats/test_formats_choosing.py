@@ -44,10 +44,10 @@ def sounds(folder: Path, *names: str) -> Path:
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("events", [[], [DOG, Event(0.75, 2.0, "Käfer"), Event(3.0, 3.0, "dog")]])
 def test_what_earmark_writes_in_any_format_is_read_back(tmp_path: Path, format: str, events: list[Event]) -> None:
-    file = write_events(tmp_path / "site 3/a.wav", events, filename="site 3/a.wav", format=format)
+    file = write_events(tmp_path / "site3/a.wav", events, filename="site3/a.wav", format=format)
     of_file = list(read_strong(file).values())
     assert of_file == [events]
-    assert read_strong(tmp_path) == {"site 3/a.wav": events}  # the folder of results
+    assert read_strong(tmp_path) == {"site3/a.wav": events}  # the folder of results
 
 
 @pytest.mark.parametrize("ending", [".txt", ".tsv", ".labels", ""])
@@ -62,6 +62,7 @@ def test_content_goes_before_the_ending(tmp_path: Path, content: str, ending: st
 def test_endings_and_json(tmp_path: Path) -> None:
     assert read_strong(written(tmp_path / "a.jams", JAMS)) == {"a": [DOG]}
     assert read_strong(written(tmp_path / "a.json", JAMS)) == {"a": [DOG]}
+    assert read_strong(written(tmp_path / "j.txt", JAMS)) == {"j": [DOG]}
     assert read_strong(written(tmp_path / "x.json", LABEL_STUDIO)) == {"a.wav": [DOG]}
     assert read_strong(written(tmp_path / "a.rttm", RTTM)) == {"a": [DOG]}
     assert read_strong(written(tmp_path / "b.rttm", "")) == {"b": []}

@@ -81,6 +81,11 @@ def test_birdnet_tables_with_scores_and_with_nothing_found(tmp_path: Path) -> No
     assert named["/rec/a.wav"][0].label == "eurwre"
 
 
+def test_a_usual_column_that_nobody_filled_in_is_not_the_one(tmp_path: Path) -> None:
+    file = written(tmp_path, f"{HEADER}\tSpecies\tAnnotation\n" + row(1, 0, 1, "", "dog"))
+    assert read_raven(file) == {"a": [Event(0.0, 1.0, "dog")]}
+
+
 # Wrong input
 
 

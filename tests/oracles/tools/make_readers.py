@@ -48,7 +48,8 @@ def audacity_frequencies(path: Path) -> dict[str, Marks]:
 
 def raven(path: Path) -> dict[str, Marks]:
     """Crowsetta's reader of selection tables; it takes every view for an event."""
-    column = path.read_text(encoding="utf-8").split("\n", 1)[0].split("\t")[-1]
+    columns = path.read_text(encoding="utf-8").split("\n", 1)[0].split("\t")
+    column = "Species" if "Species" in columns else "Annotation"
     return {"": _boxes(crowsetta.formats.bbox.Raven.from_file(path, annot_col=column))}
 
 
@@ -90,6 +91,10 @@ READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "speakers.rttm": ("pyannote.database", rttm),
     "soundscape.jams": ("jams", jams_annotations),
     "segments.jams": ("jams", jams_annotations),
+    # What earmark itself writes.
+    "written/a.wav.rttm": ("pyannote.database", rttm),
+    "written/a.wav.jams": ("jams", jams_annotations),
+    "written/a.wav.selections.txt": ("crowsetta", raven),
     "label_studio.json": ("label-studio-sdk", label_studio),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from earmark.events import Event
-from earmark.labels.formats import audacity, jams, label_studio, rttm
+from earmark.labels.formats import audacity, events_json, jams, label_studio, rttm
 from earmark.labels.formats.events_table import read_events_table
 from earmark.labels.formats.other_tables import layout_of, read_other_table
 from earmark.labels.formats.raven import is_raven, read_raven
@@ -20,7 +20,7 @@ from earmark.labels.text import read_lines
 TABLE = "a table"
 
 # What counts as a label file in a folder.
-LABEL_SUFFIXES = frozenset({".tsv", ".csv", ".txt", ".jams", ".json", ".rttm"})
+LABEL_SUFFIXES = frozenset({".tsv", ".csv", ".txt", ".jams", ".json", ".jsonl", ".rttm"})
 
 # Columns of the tables that Label Studio exports, in which regions are JSON inside cells.
 _LABEL_STUDIO_CSV = {"annotator", "id", "audio"}
@@ -93,6 +93,9 @@ def _read_kind(path: Path, kind: str, name: str | None) -> dict[str, list[Event]
             return rttm.read_rttm(path, name=name)
         case jams.KIND:
             return jams.read_jams(path, name=name)
+        case events_json.KIND:
+            is_lines = path.suffix.casefold() == ".jsonl"
+            return events_json.read_events_jsonl(path) if is_lines else events_json.read_events_json(path)
         case _:
             return label_studio.read_label_studio(path)
 
@@ -107,9 +110,11 @@ def _kind(path: Path, line: str | None) -> str:
         return jams.KIND if suffix == ".jams" else rttm.KIND
     if line is None:
         return audacity.KIND if suffix == ".txt" else TABLE
-    if suffix == ".json" or line.lstrip().startswith(("{", "[")):
+    if suffix in (".json", ".jsonl") or line.lstrip().startswith(("{", "[")):
         # JAMS is the one of the two that says what file it is about, and has namespaces.
         text = "\n".join(read_lines(path))
+        if suffix == ".jsonl" or ('"events"' in text and '"filename"' in text):
+            return events_json.KIND
         return jams.KIND if '"file_metadata"' in text or '"namespace"' in text else label_studio.KIND
     return _kind_of_lines(path, line)
 

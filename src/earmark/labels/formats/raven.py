@@ -112,7 +112,8 @@ def _with_known_names(table: Table) -> Table:
             wrong = f"{others[0]!r} does not count seconds; " if others else ""
             hint = f"is {near[0]!r} meant?" if near else f"{wrong}show it in Raven and save the table again"
             raise ValueError(
-                f"{table.path}:1: no column {column!r} (the columns are: {', '.join(columns)}) - {hint} (read as {KIND})"
+                f"{table.path}:1: no column {column!r} (the columns are: {', '.join(columns)})"
+                f" - {hint} (read as {KIND})"
             )
     return table
 
@@ -152,7 +153,7 @@ def _is_measured(column: str) -> bool:
 def _check_files(table: Table) -> bool:
     """Whether the table says where in their file events begin; ValueError where it must and does not."""
     files, ends = table.column("Begin File"), table.column("End File")
-    for row, begin, end in zip(table.rows, files, ends, strict=True):
+    for row, begin, end in zip(table.rows, files, ends, strict=True) if any(ends) else ():
         if begin and end and begin != end:
             raise _error(table, row, f"the selection begins in {begin} and ends in {end} - cut it in two in Raven")
     if any(table.column(OFFSET)):
