@@ -104,6 +104,15 @@ def test_without_keeping_them_the_old_ones_fade(world: World, tmp_path: Path) ->
     assert np.mean([after[label] for label in OLD]) < np.mean([before[label] for label in OLD]) - 0.4
 
 
+def test_a_mean_teacher_continues_a_model_too(world: World, tmp_path: Path) -> None:
+    teacher = {"training.method": "mean_teacher", "training.epochs": 1, "training.keep_weight": 2.0}
+    done(*training(world.new, tmp_path / "run", "--from", world.root / "run", **teacher))
+    first = json.loads((tmp_path / "run/log.jsonl").read_text().splitlines()[0])
+    assert {"kept", "consistency_frames", "tags"} <= first.keys()
+    assert first["kept"] < 0.01  # it still says what the model said
+    assert load_checkpoint(tmp_path / "run/best.safetensors").teacher is not None
+
+
 def test_long_arrays_in_pieces_are_the_same(world: World, rng: np.random.Generator, tmp_path: Path) -> None:
     array = np.concatenate([np.load(file) for file in sorted(world.test.folder.glob("*.npy"))])
     pieces = tmp_path / "pieces.onnx"

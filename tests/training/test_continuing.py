@@ -104,6 +104,15 @@ def test_what_is_new_is_as_in_an_untrained_network() -> None:
     assert all(torch.equal(found[name], value) for name, value in expected.items())
 
 
+def test_another_pooling_function_begins_anew_though_its_parameter_has_the_same_name() -> None:
+    old = lively_network(pooling_config({"name": "auto", "initial": 2.5}), OLD)
+    capped = pooling_config({"name": "cap", "n_frames": 50})
+    networks = (continued_network(start_model(old), capped, NEW), Network(capped, NEW), old)
+    found, untrained, before = (network.pool.state_dict()["alpha"].tolist() for network in networks)
+    assert found == untrained
+    assert found[:2] != before
+
+
 def test_a_class_of_which_nobody_says_anything_is_unknown_everywhere() -> None:
     rows = [
         weak_clip("a.wav", ["noise"]),

@@ -12,6 +12,7 @@ import soundfile
 from oracles.training_cases import weak_clip
 
 from earmark.config import Config, for_embeddings
+from earmark.embeddings import reading
 from earmark.training.embedding_store import embedding_store
 from earmark.training.embeddings import settled
 from earmark.training.feature_store import FeatureStore
@@ -73,7 +74,8 @@ def test_spans_are_cut_at_frames(tmp_path: Path) -> None:
     assert remark.startswith("offset 99 s is after the end of the file at 11.00 s")
 
 
-def test_one_bad_array_does_not_cost_the_others(tmp_path: Path) -> None:
+def test_one_bad_array_does_not_cost_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_BLOCK_VALUES", 10)  # 5 frames: some of them are written before the bad one comes
     arrays(tmp_path, (20, 2), (20, 2))
     damaged = np.zeros((20, 2), np.float32)
     damaged[17, 1] = np.nan

@@ -122,6 +122,7 @@ def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
         tags=found.first_batch_tags,
         filenames=batch.filenames,
         timeline=config.features.timeline,
+        band_name="dim" if config.features.is_embeddings else "mel band",
     )
     save(figure, picture)
 

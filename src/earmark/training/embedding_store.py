@@ -69,8 +69,7 @@ def embedding_store(
                 for block in frame_blocks(open_array(where)[first:end], where=f"{where.as_posix()}{_from(first)}"):
                     file.write(block.astype(dtype).tobytes())
             except ValueError as error:
-                file.seek(before)  # what came before a NaN is taken back
-                file.truncate()
+                file.seek(before)  # what came before a NaN is written over, or left behind the end of the store
                 failures.append((clip.where, clip.filename, str(error)))
             else:
                 starts.append(starts[-1] + end - first)
