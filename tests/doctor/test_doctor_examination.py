@@ -100,6 +100,16 @@ def test_a_class_in_every_clip(small: Made) -> None:
     assert codes(small) == ["class-in-every-clip"]
 
 
+@pytest.mark.parametrize(("n_clips", "severity"), [(1, "warning"), (2, "warning"), (3, "note"), (9, "note")])
+def test_how_bad_few_clips_are(small: Made, n_clips: int, severity: str) -> None:
+    for cells in small.rows[1 + 4 * n_clips :: 4]:
+        cells["event_labels"] = ""
+    small.write()
+    (finding,) = findings(small, strong=None, split=None, group=None)
+    assert (finding.code, finding.severity) == ("class-few-clips", severity)
+    assert f"'chirp' has {n_clips} clip" in finding.found
+
+
 def test_no_label_at_all(small: Made) -> None:
     for cells in small.rows:
         cells["event_labels"] = ""
@@ -140,6 +150,20 @@ def test_files_may_be_named_by_any_path(small: Made) -> None:
     small.rows[4]["filename"] = small.file(4).as_posix()
     small.rows[8]["filename"] = f"../{small.audio.name}/008.wav"
     assert codes(small) == []
+
+
+def test_of_three_copies_the_one_in_another_split_is_named(small: Made) -> None:
+    # Rows 20 and 30 are for training, 25 is made a test clip of a patient of its own.
+    for index in (25, 30):
+        small.file(index).write_bytes(small.file(20).read_bytes())
+        small.rows[index] |= {"event_labels": "bark", "patient": f"q{index}"}
+    small.rows[25]["split"] = "test"
+    small.write()
+    found = findings(small, strong=None, group=None)
+    second, third = (finding for finding in found if finding.code.startswith("duplicate"))
+    assert (second.code, third.code) == ("duplicate-across-splits", "duplicate-across-splits")
+    assert "the same file as 025.wav" in third.found
+    assert "which is in 'test', not 'train'" in third.found
 
 
 def test_names_without_their_endings(small: Made) -> None:

@@ -225,7 +225,7 @@ def test_a_column_of_the_strong_labels_splits_the_recordings_that_stand_there_al
 
 def test_classes_that_are_probably_one_are_remarked_on(tmp_path: Path, audio: Path) -> None:
     found = joined(tmp_path, audio, weak=["a.wav\tDog", "b.wav\t"], strong=["c.wav\t1\t2\tdog"])
-    assert found.remarks[0].startswith("the classes 'Dog' and 'dog' look alike, and one of them only the strong")
+    assert found.remarks[0].startswith("the classes 'Dog' and 'dog' look alike, and only the strong labels have one")
 
 
 def test_a_split_by_a_column_wants_it_of_every_clip(tmp_path: Path, audio: Path) -> None:

@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "Learn from generated soundscapes, detect, and write a report: see it work.",
     "doctor": "Say what is wrong with your data, before it costs a night.",
     "train": "Train a detector from tagged clips.",
+    "compare": "Train every pooling function on the same clips, and say which one to take.",
     "evaluate": "Compare predicted events with reference events.",
     "detect": "Mark events in recordings.",
     "export": "Turn a trained run into one file for detection.",

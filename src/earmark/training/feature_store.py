@@ -93,6 +93,7 @@ def feature_store(
     config: Config,
     *,
     on_clip: Callable[[int], None],
+    read_only: bool = False,
 ) -> FeatureStore:
     """Return the features of `clips`, from `folder` if they are there already, otherwise computed now.
 
@@ -104,15 +105,18 @@ def feature_store(
         audio_folder: where the recordings lie.
         config: features, and how many of their frames make one output frame.
         on_clip: called with the number of clips done so far.
+        read_only: compute nothing and try nothing again, because others are reading `folder` too.
 
     Raises:
-        ValueError: when not a single clip could be read.
+        ValueError: when not a single clip could be read, or `read_only` and the features are not there.
     """
     files, missing = find_clips(audio_folder, (clip.filename for clip in clips))
     wanted = _Wanted(clips, files, missing, config)
     fingerprint = _fingerprint(wanted)
     store = _open(folder, fingerprint, config.features.n_mels)
-    if store is not None and store.failures:
+    if store is None and read_only:
+        raise ValueError(f"{folder}: has not the features of these clips - was a recording changed in the meantime?")
+    if store is not None and store.failures and not read_only:
         store = _with_failures_of_today(store, wanted, folder)
     if store is None:
         store = _build(folder, fingerprint, wanted, on_clip)

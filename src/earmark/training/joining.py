@@ -81,7 +81,7 @@ def join(sources: Sources, config: Config, split: Split, *, model_classes: Seque
         clips = replace(clips, strong=tuple(labels))
     others, left_out = unlabelled_clips(sources, [row.filename for row in rows], config.training.unlabelled_seconds)
     alike = [
-        f"the classes {first!r} and {second!r} look alike, and one of them only the strong labels have - is it the same?"
+        f"the classes {first!r} and {second!r} look alike, and only the strong labels have one of them - are they one?"
         for first, second in similar_classes(rows)
         if not {first, second} <= tag_classes
     ]

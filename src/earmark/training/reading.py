@@ -13,7 +13,13 @@ from earmark.training.sources import Sources
 
 
 def read_features(
-    folder: Path, clips: Sequence[WeakClip], sources: Sources, config: Config, *, on_clip: Callable[[int], None]
+    folder: Path,
+    clips: Sequence[WeakClip],
+    sources: Sources,
+    config: Config,
+    *,
+    on_clip: Callable[[int], None],
+    read_only: bool = False,
 ) -> FeatureStore:
     """Return the features of `clips`.
 
@@ -23,6 +29,7 @@ def read_features(
         sources: where the recordings or the embeddings are.
         config: settings, complete (`earmark.training.embeddings.settled`).
         on_clip: called with the number of clips done so far.
+        read_only: whether the store in `folder` is another's, as `feature_store` has it; only for recordings.
 
     Example:
         >>> import tempfile
@@ -37,6 +44,8 @@ def read_features(
         array([20])
     """
     if sources.embeddings is not None:
+        if read_only:
+            raise ValueError(f"cache must be None for embeddings, got {folder} - each run copies them for itself")
         return embedding_store(folder, clips, sources.embeddings, config, on_clip=on_clip)
     assert sources.audio is not None, "one of the two is given"
-    return feature_store(folder, clips, sources.audio, config, on_clip=on_clip)
+    return feature_store(folder, clips, sources.audio, config, on_clip=on_clip, read_only=read_only)

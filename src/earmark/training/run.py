@@ -87,6 +87,7 @@ def train(
     device: str = "auto",
     resume: bool = False,
     watch: Watch | None = None,
+    cache: Path | None = None,
 ) -> TrainingResult:
     r"""Train a detector from tagged clips, and what else is known, and leave it in the folder `out`.
 
@@ -108,6 +109,8 @@ def train(
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
         resume: go on with the run in `out`, if there is one.
         watch: whom to tell how far things are.
+        cache: a folder in which `feature_store` has left the features of these clips, which several runs may share:
+            it is only read. None: they are computed into the run's own folder, and removed at the end.
 
     Raises:
         ValueError: for wrong labels or settings, when no clip at all can be read, or when the loss stops being finite.
@@ -143,7 +146,7 @@ def train(
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        result = _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch)
+        result = _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch, cache=cache)
     return replace(result, remarks=joined.remarks)
 
 
@@ -157,11 +160,17 @@ def _train(
     *,
     resume: bool,
     watch: Watch,
+    cache: Path | None,
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
     begin(out, config, clips, start=start, resume=resume)
     store = read_features(
-        out / "cache", clips.clips, sources, config, on_clip=lambda done: watch.on_clip(done, len(clips.clips))
+        out / "cache" if cache is None else cache,
+        clips.clips,
+        sources,
+        config,
+        on_clip=lambda done: watch.on_clip(done, len(clips.clips)),
+        read_only=cache is not None,
     )
     data = training_data(clips, store)
     card = card_of(clips, data, config, start=start)
@@ -181,7 +190,8 @@ def _train(
         old=old,
     )
     metrics, untuned = _finish(out, data, config, device, progress, start)
-    shutil.rmtree(out / "cache")
+    if cache is None:
+        shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
 

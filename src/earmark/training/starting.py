@@ -197,7 +197,7 @@ def _refuse_other_labels(last: Path, clips: ClipSet) -> None:
     if before["labels_digest"] != _digest(clips):
         raise ValueError(
             f"{last} was trained on other labels or held-out clips ({before['clips']} clips, now {len(clips.clips)})"
-            " - a run is resumed with all the labels (also --strong, --reviewed, --unlabelled) and the --split, --held-out"
+            " - a run is resumed with its labels (--strong, --reviewed and --unlabelled too), the --split, --held-out"
             " and --group it began with; choose another --out for the new one"
         )
 

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_cases import CLASSES, done, earmark, refused
+from click.testing import Result
+from compare_cases import compare, in_this_process, make_data, table
+
+from earmark.comparing import runs
+from earmark.comparing.measuring import read_measured
+from earmark.config_file import read_config
+from earmark.training.checkpoint import load_checkpoint
+
+WITH_EVENTS = ("event_f1", "segment_f1", "psds_1", "psds_2", "clip_f1", "average_precision", "auroc", "loss")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def compared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result, list[str]]:
+    """A comparison with events, in which nothing went wrong: its folder, what it said, and the runs it began."""
+    out = tmp_path_factory.mktemp("compared") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        started = in_this_process(patch, with_page=True)
+        strong = data.parent / "strong.tsv"
+        result = done(*compare(data, out, "--pooling", "power", "--group", "patient", "--strong", strong, "--json"))
+    return out, result, started
+
+
+# Laws
+
+
+def test_every_function_and_seed_has_a_run_and_all_have_the_same_clips(
+    compared: tuple[Path, Result, list[str]], data: Path
+) -> None:
+    out, result, started = compared
+    assert started == ["power-seed-0", "linear-seed-0", "power-seed-1", "linear-seed-1"]
+    assert "linear was added" in result.stderr
+    cards = [load_checkpoint(out / "runs" / name / "best.safetensors").card for name in started]
+    assert all(card == cards[0] for card in cards)
+    settings = {name: read_config(out / "runs" / name / "config.toml") for name in started}
+    assert [config.training.seed for config in settings.values()] == [0, 0, 1, 1]
+    assert not (out / "cache").exists()  # features are removed when nobody needs them any more
+
+    learn, test = table(out / "learn.tsv"), table(out / "test.tsv")
+    assert sorted(row["filename"] for row in learn + test) == sorted(row["filename"] for row in table(data))
+    assert {row["part"] for row in learn} == {"learn", "held-out"}
+    assert not {row["group"] for row in learn} & {row["group"] for row in test}
+
+
+def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]], data: Path) -> None:
+    out, result, _ = compared
+    found = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert json.loads(result.stdout) == found
+    assert found["advice"]["sentence"] in result.stderr
+    assert set(found["figures"]["power"]) == set(WITH_EVENTS)
+    long = {(row["figure"], row["class"], row["pooling"]): row for row in table(out / "comparison.tsv")}
+    assert len(long) == 2 * len(WITH_EVENTS) * (1 + len(CLASSES))
+    for name in WITH_EVENTS:
+        of_runs = [
+            read_measured(out / "runs" / f"power-seed-{seed}" / "figures.npz").values[name][0] for seed in (0, 1)
+        ]
+        figure = found["figures"]["power"][name]
+        assert figure["mean"]["value"] == pytest.approx(np.mean(of_runs))
+        assert figure["of_seeds"] == {"0": pytest.approx(of_runs[0]), "1": pytest.approx(of_runs[1])}
+        assert float(long[name, "", "power"]["mean"]) == pytest.approx(np.mean(of_runs), abs=1e-5)
+    assert found["parts"]["test"]["groups"] == found["n_units"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert found["advice"]["sentence"] in page
+    assert f"earmark compare {data} --audio {data.parent / 'audio'} --out {out} --pooling power --seeds 2" in page
+    assert "--group patient --strong" in page
+    pictures = sorted(path.name for path in (out / "figures").iterdir())
+    assert pictures == ["differences_by_class.png", "figures.png", "parameters.png", "training.png"]
+    assert (out / "comparison.md").read_text(encoding="utf-8").startswith(found["advice"]["sentence"])
+
+
+def test_resume_does_only_what_is_missing(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A third function is added, whose second run fails; then only that one is done.
+    out = tmp_path / "out"
+    shutil.copytree(compared[0], out)
+    before = {path: path.read_bytes() for path in (out / "runs").glob("*-seed-?/*")}
+    strong = ("--group", "patient", "--strong", data.parent / "strong.tsv")
+    arguments = compare(data, out, "--pooling", "power,linear,max", *strong, "--resume")
+    started = in_this_process(monkeypatch, "max-seed-1", with_page=True)
+    failed = earmark(*arguments)
+    assert failed.exit_code == 1
+    assert started == ["max-seed-0", "max-seed-1"]
+    assert "4 runs were done before" in failed.stderr
+    assert "max seed 1 failed: the loss is no longer a finite number" in failed.stderr
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(results["figures"]["max"]["event_f1"]["of_seeds"]) == ["0"]
+    assert results["failures"] == {"max seed 1": "the loss is no longer a finite number"}
+    assert "max seed 1" in (out / "report.html").read_text(encoding="utf-8")
+
+    monkeypatch.undo()
+    started = in_this_process(monkeypatch)
+    done(*arguments)
+    assert started == ["max-seed-1"]
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(results["figures"]["max"]["event_f1"]["of_seeds"]) == ["0", "1"]
+    for path, content in before.items():
+        assert path.read_bytes() == content, path.name
+
+
+def test_other_events_are_measured_without_training(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(compared[0], out)
+    trained = {path: path.stat().st_mtime_ns for path in (out / "runs").glob("*-seed-?/metrics.json")}
+    started = in_this_process(monkeypatch)
+    done(*compare(data, out, "--pooling", "power,linear", "--group", "patient", "--resume"))  # no --strong any more
+    assert len(started) == 4
+    assert trained == {path: path.stat().st_mtime_ns for path in trained}
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert set(results["figures"]["power"]) == {"clip_f1", "average_precision", "auroc", "loss"}
+    assert any("Tags alone" in caution for caution in results["advice"]["cautions"])
+
+
+def test_events_of_the_test_are_never_learned_from(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_this_process(monkeypatch)
+    strong = data.parent / "strong.tsv"
+    options = ("--pooling", "power,linear", "--group", "patient", "--strong", strong, "--learn-strong")
+    done(*compare(data, tmp_path / "out", *options, seeds=1))
+    learned = {row["filename"] for row in table(tmp_path / "out" / "learn-strong.tsv")}
+    assert learned == {row["filename"] for row in table(tmp_path / "out" / "learn.tsv") if row["part"] == "learn"}
+    log = (tmp_path / "out" / "runs" / "power-seed-0" / "log.jsonl").read_text().splitlines()
+    assert json.loads(log[0])["frames"] > 0  # the loss of the moments
+
+
+def test_a_dry_run_leaves_nothing(data: Path, tmp_path: Path) -> None:
+    result = done(*compare(data, tmp_path / "out", "--dry-run"))
+    assert not (tmp_path / "out").exists()
+    assert "22 runs of 1 epochs" in result.stderr
+    assert "test" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_clip_that_cannot_be_read_is_in_no_run_and_costs_none(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(data.parent, tmp_path / "data")
+    labels = tmp_path / "data" / "weak.tsv"
+    (tmp_path / "data" / "audio" / "0003.wav").write_bytes(b"no sound")
+    in_this_process(monkeypatch)
+    result = earmark(*compare(labels, tmp_path / "out", "--pooling", "max,linear", seeds=1))
+    assert result.exit_code == 1
+    assert "earmark: left out, could not be read:" in result.stderr
+    assert "0003.wav" in result.stderr
+    used = {row["filename"] for name in ("learn.tsv", "test.tsv") for row in table(tmp_path / "out" / name)}
+    assert len(used) == 23
+    assert "0003.wav" not in used
+
+
+def test_ctrl_c_says_how_to_go_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(job: object, *, one_thread: bool) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "_start", stop)
+    result = earmark(*compare(data, tmp_path / "out", "--pooling", "power"))
+    assert result.exit_code == 130
+    assert f"the same command with --resume goes on with the runs in {tmp_path / 'out'}" in result.stderr
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--pooling", "linear"), "at least two functions"),
+        (("--pooling", "power,liner"), "did you mean 'linear'"),
+        (("--seeds", "0"), "--seeds must be at least 1, got 0"),
+        (("--jobs", "0"), "--jobs must be at least 1, got 0"),
+        (("--test", "x"), "--test x needs --split"),
+        (("--group", "patiant"), "did you mean 'patient'"),
+        (("--split", "patient", "--test", "P99"), "no clip has 'P99' in column 'patient'"),
+        (("--split", "patient", "--test", "P01", "--group", "patient"), "at least 2 groups, got 1|has the class"),
+        (("--set", "pooling.penalty=1e-4"), "--pooling linear,power:penalty=1e-4"),
+        (("--learn-strong",), "--learn-strong needs --strong"),
+        (("--strong", "nowhere.tsv"), "nowhere.tsv"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_anything_begins(
+    data: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    assert re.search(message, refused(*compare(data, tmp_path / "out", *options)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_three_clips_are_no_data(data: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.tsv"
+    few.write_text("".join(data.read_text().splitlines(keepends=True)[:4]))
+    message = refused("compare", few, "--audio", data.parent / "audio", "--out", tmp_path / "out")
+    assert "at least 10 clips are needed" in message
+    assert "got 3" in message
+
+
+def test_events_of_other_clips_are_refused(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "strong.tsv"
+    other.write_text(f"filename\tonset\toffset\tevent_label\nelsewhere.wav\t0.0\t0.5\t{CLASSES[0]}\n")
+    message = refused(*compare(data, tmp_path / "out", "--strong", other))
+    assert "must name clips of the test part, got none" in message
+    assert "'elsewhere.wav'" in message
+    other.write_text("filename\tonset\toffset\tevent_label\n0001.wav\t0.0\t0.5\tbrak\n")
+    assert "did you mean 'bark'" in refused(*compare(data, tmp_path / "out", "--strong", other))
+
+
+def test_another_folder_is_never_written_over(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path
+) -> None:
+    out = compared[0]
+    assert "already holds a comparison - add --resume" in refused(*compare(data, out))
+    assert "on other clips, tags or parts" in refused(*compare(data, out, "--resume"))  # without --group
+    (tmp_path / "thesis.tex").touch()
+    assert "holds something else" in refused(*compare(data, tmp_path))
+    message = refused(*compare(data, out, "--group", "patient", "--resume", "--set", "training.learning_rate=0.5"))
+    assert "learning_rate = 0.001, now learning_rate = 0.5" in message
