@@ -14,14 +14,23 @@ if TYPE_CHECKING:
 
 def audio_folder(labels: Path, audio: Path | None, features: Path | None) -> Path | None:
     """Return where the recordings lie; None where embeddings take their place and nobody said."""
+    check_labels(labels)
+    return None if audio is None and features is not None else recordings_folder(labels, audio)
+
+
+def check_labels(labels: Path) -> None:
+    """Raise ValueError when there are no labels, or a recording in their place."""
     from earmark.audio import AUDIO_SUFFIXES
 
     if not labels.exists():
         raise ValueError(f"{labels}: there is no such label file or folder - is the path relative to another folder?")
     if labels.is_file() and labels.suffix.casefold() in AUDIO_SUFFIXES:
         raise ValueError(f"LABELS must be a table of file names and tags, got the recording {labels}")
-    if audio is None and features is not None:
-        return None
+
+
+def recordings_folder(labels: Path, audio: Path | None) -> Path:
+    """Return where the recordings lie: where --audio says, or beside the labels."""
+    check_labels(labels)
     folder = audio if audio is not None else (labels if labels.is_dir() else labels.parent)
     if not folder.is_dir():
         raise ValueError(f"--audio must be a folder, got {folder} - the folder that holds the recordings")
