@@ -163,7 +163,9 @@ def share_of(
 def print_held_out(out: Path) -> None:
     """Print what every system reaches on the held-out patients, the only ones that choices may be made on."""
     truth = Truth.of(out, "held-out")
-    print(f"{'event F1 on held-out patients':<50}{'runs':>5}{'macro':>8}" + "".join(f"{label:>12}" for label in CLASSES))
+    print(
+        f"{'event F1 on held-out patients':<50}{'runs':>5}{'macro':>8}" + "".join(f"{label:>12}" for label in CLASSES)
+    )
     for name, system in (SYSTEMS | TRIED).items():
         runs = runs_of(name, out, truth, how=AS_TAGS_ALLOW)
         if len(runs):
