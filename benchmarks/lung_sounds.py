@@ -3,6 +3,7 @@
     python benchmarks/lung_sounds.py prepare --data SPRSOUND --out OUT
     python benchmarks/lung_sounds.py ceiling --out OUT
     python benchmarks/lung_sounds.py run     --data SPRSOUND --out OUT --jobs 10 --device cuda
+    python benchmarks/lung_sounds.py held-out --out OUT
     python benchmarks/lung_sounds.py table   --data SPRSOUND --out OUT --docs docs
 
 SPRSOUND is a folder with files.tsv, events.tsv and audio/. `run` goes on where it was cut off: every run that has
@@ -25,10 +26,10 @@ def main() -> None:
     """Do one of the steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(dest="step", required=True)
-    for name in ("prepare", "ceiling", "run", "table"):
+    for name in ("prepare", "ceiling", "run", "held-out", "table"):
         step = steps.add_parser(name)
         step.add_argument("--out", type=Path, required=True)
-        if name != "ceiling":
+        if name not in ("ceiling", "held-out"):
             step.add_argument("--data", type=Path, required=True)
         if name == "run":
             step.add_argument("--systems", default=",".join(SYSTEMS), help="which, separated by commas")
@@ -46,6 +47,10 @@ def main() -> None:
         from lung_sounds_table import print_ceilings
 
         print_ceilings(options.out)
+    elif options.step == "held-out":
+        from lung_sounds_table import print_held_out
+
+        print_held_out(options.out)
     elif options.step == "run":
         _run_all(options)
     else:

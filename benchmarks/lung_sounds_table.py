@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from lung_sounds_data import CLASSES, TESTS
 from lung_sounds_decoding import NO_TAILS, TAILS, Tails, decoded, tags_of, tuned_on_events
-from lung_sounds_systems import SYSTEMS, Job, config_of, system_of
+from lung_sounds_systems import SYSTEMS, TRIED, Job, config_of, system_of
 from lung_sounds_training import read_scores, timeline_of
 
 from earmark.detection.decoding import decode
@@ -158,6 +158,20 @@ def share_of(
         samples.append(resampled(pieces, weights, columns, like)["f1"][:, MACRO])
     with np.errstate(divide="ignore", invalid="ignore"):
         return interval_of(values[0] / values[1], samples[0] / samples[1])
+
+
+def print_held_out(out: Path) -> None:
+    """Print what every system reaches on the held-out patients, the only ones that choices may be made on."""
+    truth = Truth.of(out, "held-out")
+    print(
+        f"{'event F1 on held-out patients':<50}{'runs':>5}{'macro':>8}" + "".join(f"{label:>12}" for label in CLASSES)
+    )
+    for name, system in (SYSTEMS | TRIED).items():
+        runs = runs_of(name, out, truth, how=AS_TAGS_ALLOW)
+        if len(runs):
+            sure = uncertainty(runs.counts["event"], groups=truth.patients)
+            of_classes = "".join(f"{sure.by_class[label]['f1'].value:12.3f}" for label in CLASSES)
+            print(f"{system.words:<50}{len(runs):>5}{sure.macro['f1'].value:>8.3f}{of_classes}")
 
 
 def print_ceilings(out: Path) -> None:

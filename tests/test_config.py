@@ -18,6 +18,7 @@ from earmark.config import (
     QuotaConfig,
     TeacherConfig,
     TrainingConfig,
+    for_embeddings,
     not_deployable,
 )
 from earmark.config import PoolingConfig as Pooling
@@ -126,6 +127,21 @@ _WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (ModelConfig, {"pool": "mean"}, "model.pool must be one of max, average, got 'mean'"),
     (ModelConfig, {"activation": "Relu"}, "model.activation must be one of .* did you mean 'relu'?"),
     (ModelConfig, {"init": "he"}, "model.init must be one of xavier, baseline2019, got 'he'"),
+    (FeatureConfig, {"frames_per_second": 0.0}, "features.frames_per_second must be above 0.000277778 and at most"),
+    (FeatureConfig, {"frames_per_second": 2.0, "n_dims": 0}, "features.n_dims must be at least 1, got 0"),
+    (FeatureConfig, {"n_dims": 768}, "features.frames_per_second must be given with features.n_dims = 768, got none"),
+    (
+        FeatureConfig,
+        {"frames_per_second": 2.0, "n_mels": 32},
+        "features.n_mels = 32 is a setting of log-mel features, and features.frames_per_second = 2 says that these are",
+    ),
+    (ModelConfig, {"projection_units": -1}, "model.projection_units must be at least 0, got -1"),
+    (
+        ModelConfig,
+        {"channels": (), "pool_time": (), "pool_mel": (), "kernel_size": 5},
+        "model.kernel_size = 5 is a setting of the convolutions, and model.channels = [] says that there are none",
+    ),
+    (TrainingConfig, {"keep_weight": -1.0}, "training.keep_weight must be at least 0, got -1.0"),
     (TrainingConfig, {"epochs": 0}, "training.epochs must be at least 1, got 0"),
     (TrainingConfig, {"batch_seconds": 0.0}, "training.batch_seconds must be above 0, got 0.0"),
     (TrainingConfig, {"piece_seconds": 0.0}, "training.piece_seconds must be above 0, got 0.0"),
@@ -188,3 +204,26 @@ def test_a_clip_length_that_the_network_would_cut_is_refused() -> None:
     assert Config(features=FeatureConfig(clip_frames=608), model=model).features.clip_frames == 608
     with pytest.raises(ValueError, match=r"clip_frames must be a multiple of 4, .* got 605 - .* take 608"):
         Config(features=FeatureConfig(clip_frames=605), model=model)
+
+
+def test_embeddings_are_not_treated_as_spectrograms() -> None:
+    embeddings = FeatureConfig(frames_per_second=2.0, n_dims=8)
+    none = ModelConfig(channels=(), pool_time=(), pool_mel=())
+    with pytest.raises(ValueError, match=r"model.channels must be \[\] for embeddings, got \[8\] - their dims have no"):
+        Config(features=embeddings, model=ModelConfig(channels=(8,), pool_time=(1,), pool_mel=(1,)))
+    for name in ("gain_db", "mixup", "n_mel_masks"):
+        with pytest.raises(
+            ValueError, match=f"augment.{name} must be 0 for embeddings, got 1 - it changes the energies"
+        ):
+            Config(features=embeddings, model=none, augment=AugmentConfig(**{name: 1}))
+    changed = AugmentConfig(time_shift_seconds=1.0, n_time_masks=1)
+    assert Config(features=embeddings, model=none, augment=changed).features.n_inputs == 8
+    with pytest.raises(ValueError, match=r"features\.n_dims must be known by now, got none"):
+        _ = FeatureConfig(frames_per_second=2.0).n_inputs
+
+
+def test_the_rest_of_a_configuration_survives_embeddings() -> None:
+    config = Config(model=ModelConfig(rnn_units=7, projection_units=0), training=TrainingConfig(epochs=3))
+    made = for_embeddings(config, frames_per_second=2.0, n_dims=8)
+    assert (made.model.rnn_units, made.model.projection_units, made.training.epochs) == (7, 0, 3)
+    assert for_embeddings(made, frames_per_second=2.0, n_dims=8) == made

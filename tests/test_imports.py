@@ -19,8 +19,8 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages([str(SOURCE)], 
 
 # Detection, evaluation and everything they need. The rest (pooling, models, training, demo) is for torch.
 CORE = (
-    "audio", "checks", "config", "config_file", "detection", "events", "files", "labels", "metrics", "soundscapes",
-    "timeline", "writers",
+    "audio", "checks", "config", "config_file", "detection", "embeddings", "events", "files", "labels", "metrics",
+    "soundscapes", "timeline", "writers",
 )  # fmt: skip
 HEAVY = {"matplotlib", "numpy", "onnxruntime", "rich", "soundfile", "torch"}
 # Nobody may: the first two are slow and large, the third is no way to keep a model.

@@ -8,7 +8,10 @@ import pytest
 from earmark.timeline import Timeline
 
 # The default, that of the 2019 recipe, and one whose frames are no whole number of milliseconds.
-GRIDS = [Timeline(16000, 640), Timeline(22050, 4 * 365), Timeline(44100, 441 * 3), Timeline(10, 1)]
+GRIDS = [
+    *(Timeline(16000, 640), Timeline(22050, 4 * 365), Timeline(44100, 441 * 3), Timeline(10, 1)),
+    *(Timeline.of_frame_rate(rate) for rate in (2.0, 1 / 0.96, 22050 / 512, 0.1)),
+]
 
 
 @pytest.mark.parametrize("grid", GRIDS)
@@ -30,6 +33,14 @@ def test_a_moment_lies_in_the_frame_that_covers_its_sample(grid: Timeline, rng: 
 def test_a_coarser_grid_has_every_nth_border(grid: Timeline) -> None:
     for factor in (1, 2, 7):
         assert [grid.coarser(factor).seconds(i) for i in range(50)] == [grid.seconds(factor * i) for i in range(50)]
+
+
+@pytest.mark.parametrize("rate", [2.0, 1 / 0.96, 22050 / 512, 1 / 3, 0.1, 62.5, 1000.0])
+def test_a_grid_of_a_frame_rate_does_not_drift(rate: float) -> None:
+    grid = Timeline.of_frame_rate(rate)
+    assert grid.frames_per_second == pytest.approx(rate, rel=1e-12)
+    assert grid.sample_rate >= 16000  # any moment lies in its frame, to 1 / 16 ms
+    assert grid.seconds(10**7) == pytest.approx(10**7 / rate, rel=1e-12)
 
 
 def test_no_samples_are_no_frames() -> None:
@@ -62,3 +73,10 @@ def test_half_covered_frames_are_those_with_half_of_their_samples_inside(rng: np
             found = list(range(*grid.half_covered(first / 100, end / 100)))
             if end - first >= hop or len(frames) > 0:
                 assert found == frames.tolist(), (hop, first, end)
+
+
+def test_frame_rates_that_cannot_be() -> None:
+    with pytest.raises(
+        ValueError, match=r"frames_per_second must be above .*, got 0 - frames of 0.5 s are 2 per second"
+    ):
+        Timeline.of_frame_rate(0)

@@ -12,10 +12,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from earmark import checks
-from earmark.config import Config, PoolingConfig
+from earmark.config import Config, PoolingConfig, unused_settings
 
 
-def read_config(path: Path | str | None, *, pooling: str | None = None, overrides: Sequence[str] = ()) -> Config:
+def read_config(
+    path: Path | str | None,
+    *,
+    pooling: str | None = None,
+    overrides: Sequence[str] = (),
+    base: Config | None = None,
+) -> Config:
     """Return the configuration in a TOML file (None: the defaults), changed by ``section.key=value`` overrides.
 
     Args:
@@ -23,6 +29,7 @@ def read_config(path: Path | str | None, *, pooling: str | None = None, override
         pooling: another pooling function than the file's, which then has its own defaults: the file's options are
             those of the function it names.
         overrides: applied last, all at once.
+        base: what the file changes; None: the defaults.
 
     Raises:
         ValueError: for an unknown section or key, with the nearest known one, or a value of the wrong type.
@@ -35,7 +42,7 @@ def read_config(path: Path | str | None, *, pooling: str | None = None, override
         ...
         ValueError: --set training.learnig_rate=1 [training]: unknown key 'learnig_rate' - did you mean 'learning_rate'?
     """
-    config = Config()
+    config = Config() if base is None else base
     if path is not None:
         try:
             content = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
@@ -44,7 +51,7 @@ def read_config(path: Path | str | None, *, pooling: str | None = None, override
             raise ValueError(f"{path}: cannot be read as a configuration: {error.strerror}{hint}") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: is not UTF-8 text ({error}) - is it a TOML file?") from error
-        config = from_toml(content, where=str(path))
+        config = from_toml(content, where=str(path), base=base)
     if pooling is not None and pooling != config.pooling.name:
         config = dataclasses.replace(config, pooling=PoolingConfig(name=pooling))
     if not overrides:
@@ -58,8 +65,8 @@ def read_config(path: Path | str | None, *, pooling: str | None = None, override
     return change(config, together, where=f"--set {' '.join(overrides)}")
 
 
-def from_toml(content: str, *, where: str) -> Config:
-    """Return the defaults changed by TOML text; `where` begins every error message.
+def from_toml(content: str, *, where: str, base: Config | None = None) -> Config:
+    """Return the defaults, or `base`, changed by TOML text; `where` begins every error message.
 
     Example:
         >>> from_toml("[training]\\nepochs = 3", where="run.toml").training.epochs
@@ -69,7 +76,7 @@ def from_toml(content: str, *, where: str) -> Config:
         tables = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{where}: is not valid TOML: {error}") from error
-    return change(Config(), tables, where=where)
+    return change(Config() if base is None else base, tables, where=where)
 
 
 def change(config: Config, tables: Mapping[str, object], *, where: str) -> Config:
@@ -101,7 +108,7 @@ def to_toml(config: Config) -> str:
         for entry in dataclasses.fields(values):
             value = getattr(values, entry.name)
             # TOML has no null; a key left out is None, since None is the default wherever it is allowed.
-            if value is not None:
+            if value is not None and entry.name not in unused_settings(values):
                 lines.append(f"{entry.name} = {_toml_value(value)}")
         lines.append("")
     return "\n".join(lines)

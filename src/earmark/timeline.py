@@ -7,8 +7,13 @@ begins at ``first * hop`` and ends at ``(last + 1) * hop``, and a recording has 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from earmark.checks import number
+
+# A frame rate that is no whole number is written with so many digits at most: 1.0416666666666667 is meant as 25/24.
+_LARGEST_DENOMINATOR = 1_000_000
+_FINE_RATE = 16000  # ticks per second, at least, of a grid that belongs to no audio
 
 
 @dataclass(frozen=True)
@@ -79,3 +84,24 @@ class Timeline:
     def coarser(self, factor: int) -> Timeline:
         """The grid after `factor` frames were pooled into one."""
         return Timeline(self.sample_rate, self.hop_samples * factor)
+
+    @classmethod
+    def of_frame_rate(cls, frames_per_second: float) -> Timeline:
+        """The grid of frames that are not made of our samples, as embeddings of another network are.
+
+        The rate is taken as the fraction it means, so that frame 1,000,000 still begins where it should; the ticks that
+        stand for samples are fine enough for any moment.
+
+        Example:
+            >>> Timeline.of_frame_rate(2.0)
+            Timeline(sample_rate=16000, hop_samples=8000)
+            >>> Timeline.of_frame_rate(1 / 0.96)     # 25 frames in 24 s
+            Timeline(sample_rate=16000, hop_samples=15360)
+            >>> Timeline.of_frame_rate(22050 / 512).seconds(11025)     # 256 s, to the last digit
+            256.0
+        """
+        hint = "frames of 0.5 s are 2 per second"
+        number("frames_per_second", frames_per_second, above=1 / 3600, at_most=100_000, hint=hint)
+        rate = Fraction(frames_per_second).limit_denominator(_LARGEST_DENOMINATOR)
+        finer = -(-_FINE_RATE // rate.numerator)
+        return cls(rate.numerator * finer, rate.denominator * finer)

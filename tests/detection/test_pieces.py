@@ -103,3 +103,15 @@ def test_pieces_of_four_with_a_context_of_one() -> None:
 
 def test_nothing_at_all_has_no_pieces() -> None:
     assert pieces(recording(0), [], piece=4, context=1) == []
+
+
+def test_frames_of_embeddings_are_cut_as_samples_are(rng: np.random.Generator) -> None:
+    frames = rng.normal(size=(57, 3)).astype(np.float32)
+    rows = np.arange(57, dtype=np.float32)
+    blocks = np.split(frames, [5, 30, 31])
+    found = list(windows(blocks, piece_samples=10, context_samples=4))
+    expected = list(windows([rows], piece_samples=10, context_samples=4))
+    assert len(found) == len(expected) == 6
+    for window, of_rows in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(window.samples, frames[of_rows.samples.astype(int)])
+        assert (window.keep_from, window.keep_to) == (of_rows.keep_from, of_rows.keep_to)

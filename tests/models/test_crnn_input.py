@@ -10,6 +10,7 @@ import torch
 from oracles.training_cases import SMALL, changed, lively_network, pooling_config
 from torch import Tensor
 
+from earmark.config import Config, ModelConfig, for_embeddings
 from earmark.models.crnn import CRNN, Network
 
 # The small network takes 16 mels and makes one output frame of two.
@@ -150,3 +151,25 @@ def test_more_pooling_than_bands() -> None:
 def test_settings_that_do_not_belong_to_the_pooling_function() -> None:
     with pytest.raises(ValueError, match="pooling 'linear' takes no 'penalty'"):
         Network(pooling_config({"name": "linear", "penalty": 1e-4}), ["cat"])
+
+
+def test_a_network_for_embeddings_does_not_see_padding_or_neighbours(rng: np.random.Generator) -> None:
+    config = for_embeddings(Config(), frames_per_second=2.0, n_dims=5)
+    network = Network(config, ["dog"]).eval()
+    assert (network.crnn.time_reduction, len(network.crnn.blocks)) == (1, 0)
+    assert network.mean.shape == (5,)
+    clips = [torch.from_numpy(rng.normal(size=(1, n, 5))).float() for n in (9, 4)]
+    batch = torch.full((2, 9, 5), torch.nan)
+    for row, clip in enumerate(clips):
+        batch[row, : clip.shape[1]] = clip[0]
+    mask = torch.arange(9)[None] < torch.tensor([[9], [4]])
+    together = network(batch, mask).logits
+    for row, clip in enumerate(clips):
+        torch.testing.assert_close(together[row, : clip.shape[1]], network(clip).logits[0])
+
+
+def test_a_projection_behind_convolutions_too() -> None:
+    crnn = CRNN(ModelConfig(projection_units=7), n_mels=64, n_classes=2)
+    assert crnn.recurrent is not None
+    assert crnn.recurrent.gru.input_size == 7
+    assert crnn(torch.zeros(1, 4, 64)).logits.shape == (1, 2, 2)

@@ -159,9 +159,9 @@ def test_output_frames() -> None:
 
 def test_a_graph_that_computes_something_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other, shorter = lively_network(seed=8), lively_network(changed(model={"pool_time": (2, 2)}))
-    graphs = [export._onnx_bytes(DeployedNetwork(n), output_timeline(n.config)) for n in (other, shorter)]
+    graphs = [export._onnx_bytes(DeployedNetwork(n)) for n in (other, shorter)]
     for graph, by in zip(graphs, (r"[\d.]+", "inf"), strict=True):
-        monkeypatch.setattr(export, "_onnx_bytes", lambda deployed, timeline, graph=graph: graph)
+        monkeypatch.setattr(export, "_onnx_bytes", lambda deployed, graph=graph: graph)
         with pytest.raises(ValueError, match=rf"differs from torch by {by} \(at most 0[.]0+1 is rounding\)"):
             exported(tmp_path / "m.onnx", lively_network())
     assert list(tmp_path.iterdir()) == []

@@ -7,6 +7,7 @@ import pytest
 from clip_cases import OUTPUT_GRID, batch, marked, span
 
 from earmark.report.batch_plots import batch_figure
+from earmark.timeline import Timeline
 
 # laws
 
@@ -91,3 +92,12 @@ def test_a_batch_of_other_clips_is_refused() -> None:
             timeline=OUTPUT_GRID,
             max_clips=0,
         )
+
+
+def test_dims_of_embeddings_are_called_so() -> None:
+    figure = batch_figure(
+        features=np.zeros((1, 20, 8)), mask=np.ones((1, 20), bool), tags=["dog"], filenames=["a.wav"],
+        timeline=Timeline.of_frame_rate(2.0), band_name="dim",
+    )  # fmt: skip
+    assert figure.axes[0].get_ylabel() == "dim"
+    assert figure.axes[0].get_xlim() == (0.0, 10.0)

@@ -146,7 +146,7 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         file.write("long.wav\thigh\ttrain\ta\n")
     timed: list[int] = []
     read: list[int] = []
-    terms, store = measuring.supervised_terms, module.feature_store
+    terms, store = measuring.supervised_terms, module.read_features
 
     def noted(network: Network, batch: Any, config: Config) -> Any:
         timed.append(batch.features.shape[0] * batch.features.shape[1])
@@ -157,7 +157,7 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         return store(folder, clips, *others, **named)
 
     monkeypatch.setattr(measuring, "supervised_terms", noted)
-    monkeypatch.setattr(module, "feature_store", noted_store)
+    monkeypatch.setattr(module, "read_features", noted_store)
     config = changed(QUICK, training={"piece_seconds": 10.0})
     found = looked(folder, config, split=Split("split", "test"))
     assert found.longest_seconds == 30.0

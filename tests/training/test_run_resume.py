@@ -41,7 +41,7 @@ def stopped_after_an_epoch(folder: Path, out: Path, **options: Any) -> None:
 # --- laws ---
 
 
-@pytest.mark.parametrize("stop_in", ["feature_store", "new_network", "train_network", "held_out_figures", "rmtree"])
+@pytest.mark.parametrize("stop_in", ["read_features", "new_network", "train_network", "held_out_figures", "rmtree"])
 def test_a_run_stopped_anywhere_and_resumed_leaves_the_same_folder(
     stop_in: str, tones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

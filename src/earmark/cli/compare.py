@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from earmark.cli.train import _audio_folder, _remark
+from earmark.cli.train import _remark
+from earmark.cli.train_sources import recordings_folder
 
 if TYPE_CHECKING:
     from earmark.comparing.steps import Compared
@@ -86,7 +87,7 @@ def command(
         n_jobs = default_jobs(chosen_device, n_runs)
     asked = Asked(
         labels=labels,
-        audio=_audio_folder(labels, audio),
+        audio=recordings_folder(labels, audio),
         out=out,
         rows=rows,
         seeds=seeds,

@@ -48,6 +48,9 @@ def command(
 ) -> None:
     """Mark onset, offset and class of events in AUDIO: files, and folders with everything below them.
 
+    For a model that learned from embeddings, AUDIO are such embeddings in .npy or .npz; the events of a.wav.npy are
+    those of a.wav.
+
     Without --out, events are printed as one TSV table, recording by recording. With it, every recording gets files
     named after it, in the same sub-folder: for site1/kitchen/a.wav, earmark detect site1 --out OUT writes
     OUT/kitchen/a.wav.tsv.
@@ -65,7 +68,7 @@ def command(
     detector = load(model, n_threads=int(number("--threads", threads, at_least=1)))
     chosen = frozenset(detector.classes) if classes is None else _chosen_classes(classes, detector)
     wanted = _Wanted(out, tuple(names), tags, chosen, min_score)
-    recordings = _recordings(audio)
+    recordings = _recordings(audio, detector)
     if out is not None:
         _make_writable(out)
     failures: list[tuple[Path, str]] = []
@@ -172,15 +175,16 @@ def _progress(n_recordings: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: bars.update(task, completed=done)
 
 
-def _recordings(audio: tuple[Path, ...]) -> dict[str, Path]:
+def _recordings(audio: tuple[Path, ...], detector: Detector) -> dict[str, Path]:
     """What each recording is called in the output: its path in the folder it was found in, or its file name."""
-    from earmark.audio import find_audio
+    from earmark.embeddings import recording_name
 
     recordings: dict[str, Path] = {}
     for given in audio:
-        for path in find_audio([given]):
+        for path in _found(given, detector):
             # In the spelling of tables, where the two ways to write an umlaut are one.
             name = unicodedata.normalize("NFC", path.relative_to(given).as_posix() if given.is_dir() else path.name)
+            name = name if detector.info.n_dims is None else recording_name(name)
             other = recordings.setdefault(name, path)
             if other.resolve() != path.resolve():
                 raise ValueError(
@@ -188,6 +192,32 @@ def _recordings(audio: tuple[Path, ...]) -> dict[str, Path]:
                     " - name the folder above them instead, or detect them one by one"
                 )
     return recordings
+
+
+def _found(given: Path, detector: Detector) -> list[Path]:
+    """The files a path names that are of the kind the model takes."""
+    from earmark.audio import find_audio
+    from earmark.embeddings import EMBEDDING_SUFFIXES, find_embeddings, frame_rate_beside
+
+    if detector.info.n_dims is None:
+        try:
+            return find_audio([given])
+        except ValueError as error:
+            if given.is_dir() and any(path.suffix.casefold() in EMBEDDING_SUFFIXES for path in given.rglob("*")):
+                raise ValueError(f"{error}; it holds arrays of NumPy, but this model expects recordings") from error
+            raise
+    try:
+        found = find_embeddings(given)
+    except ValueError as error:
+        raise ValueError(f"{error}; this model expects {detector.info.expects()}") from error
+    for folder in dict.fromkeys([given if given.is_dir() else given.parent, *(path.parent for path in found)]):
+        stated, rate = frame_rate_beside(folder), detector.info.timeline.frames_per_second
+        if stated is not None and abs(stated / rate - 1) > 1e-6:
+            raise ValueError(
+                f"{folder}: states {stated:g} frames per second, but the model learned from {rate:.6g} - were these"
+                " embeddings made by the same network, with the same hop?"
+            )
+    return found
 
 
 def _reason(error: OSError | ValueError, path: Path) -> str:

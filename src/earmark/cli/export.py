@@ -10,13 +10,17 @@ import click
 @click.command(name="export")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--piece-seconds", default=60.0, show_default=True, help="Long recordings are detected in such pieces.")
-@click.option("--context-seconds", default=4.0, show_default=True, help="Heard on both sides of a piece.")
-def command(run: Path, file: Path, piece_seconds: float, context_seconds: float) -> None:
+@click.option("--piece-seconds", type=float, help="Long recordings are detected in such pieces. [default: 60]")
+@click.option(
+    "--context-seconds",
+    type=float,
+    help="Heard on both sides of a piece. [default: 4, or 100 frames of embeddings if that is longer]",
+)
+def command(run: Path, file: Path, piece_seconds: float | None, context_seconds: float | None) -> None:
     """Turn the best epoch of RUN (a folder of earmark train, or a .safetensors file) into FILE.onnx.
 
     The file holds features, network, classes and decoding, and needs no torch. Its output is compared with torch
-    before it is written.
+    before it is written. The model of a run that learned from embeddings takes embeddings.
     """
     from earmark import checks
     from earmark.detection.settings import Decoding
@@ -27,8 +31,10 @@ def command(run: Path, file: Path, piece_seconds: float, context_seconds: float)
         raise ValueError(f"FILE must end in .onnx, got {file} - the model is written in that format")
     if file.is_dir():
         raise ValueError(f"FILE must be a file to write, got the folder {file}")
-    checks.number("--piece-seconds", piece_seconds, at_least=1, hint="shorter pieces are all context")
-    checks.number("--context-seconds", context_seconds, at_least=0)
+    if piece_seconds is not None:
+        checks.number("--piece-seconds", piece_seconds, at_least=1, hint="shorter pieces are all context")
+    if context_seconds is not None:
+        checks.number("--context-seconds", context_seconds, at_least=0)
     path = _checkpoint_path(run)
     checkpoint = load_checkpoint(path)
     if checkpoint.decoding is None:

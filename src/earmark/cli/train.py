@@ -22,10 +22,14 @@ _FEW_CLIPS, _SHOWN_FEW = 2, 5
 @click.command(name="train")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option("--audio", type=click.Path(path_type=Path), help="Folder of the recordings. [default: LABELS' folder]")
+@click.option("--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from, not from audio.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the run.")
 @click.option("--strong", type=click.Path(path_type=Path), help="Strong labels (what happens when), of some files.")
 @click.option("--reviewed", type=click.Path(path_type=Path), help="Where they are complete. [default: everywhere]")
 @click.option("--unlabelled", type=click.Path(path_type=Path), help="Folder of recordings without labels.")
+@click.option(
+    "--from", "start_from", type=click.Path(path_type=Path), help="Model to continue: a run, or a file in it."
+)
 @click.option("--pooling", help="Pooling function; the same as --set pooling.name=...")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML file with settings.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
@@ -41,10 +45,12 @@ _FEW_CLIPS, _SHOWN_FEW = 2, 5
 def command(
     labels: Path,
     audio: Path | None,
+    features: Path | None,
     out: Path,
     strong: Path | None,
     reviewed: Path | None,
     unlabelled: Path | None,
+    start_from: Path | None,
     pooling: str | None,
     config_file: Path | None,
     overrides: tuple[str, ...],
@@ -61,8 +67,15 @@ def command(
     """Train a detector from tagged clips, and from what else there is: strong labels, recordings without labels.
 
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
+
+    With --features, another network has done the hearing: DIR holds an array of NumPy (frames, dims) for every
+    recording, named after it (site/a.wav.npy). Its frame rate is told by --set features.frames_per_second=..., by a
+    features.json beside the arrays, {"frames_per_second": 2.0}, or, with --audio, by the recordings' lengths.
+
+    With --from, training goes on from the best epoch of another run, with its features and network. Its classes stay,
+    new ones of LABELS are added, and a class that LABELS do not have is neither learned nor unlearned.
     """
-    from earmark.cli import train_display, train_dry_run
+    from earmark.cli import train_display, train_dry_run, train_sources
     from earmark.training.run import train
     from earmark.training.sources import Sources, Split
 
@@ -70,10 +83,11 @@ def command(
         raise ValueError(f"--held-out {held_out_value} needs --split, the column in which this value stands")
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {out}")
-    config = _config(out, config_file, overrides, pooling, resume)
-    folder = _audio_folder(labels, audio)
+    config = _config(out, config_file, overrides, pooling, start_from, resume)
+    folder = train_sources.audio_folder(labels, audio, features)
     _limit_threads(threads)
-    sources = Sources(labels, folder, strong, reviewed, unlabelled)
+    sources = Sources(labels, folder, strong, reviewed, unlabelled, features, start_from)
+    config = train_sources.completed(config, sources)
     _remark(sources, config)
     split = Split(split_column, held_out_value, group_column)
     if dry_run:
@@ -85,6 +99,8 @@ def command(
         result = train(
             labels,
             audio=folder,
+            embeddings=features,
+            start_from=start_from,
             out=out,
             config=config,
             strong=strong,
@@ -128,28 +144,23 @@ def _explained(out: Path, config: Config) -> Iterator[None]:
 
 
 def _config(
-    out: Path, config_file: Path | None, overrides: tuple[str, ...], pooling: str | None, resume: bool
+    out: Path,
+    config_file: Path | None,
+    overrides: tuple[str, ...],
+    pooling: str | None,
+    start_from: Path | None,
+    resume: bool,
 ) -> Config:
-    """The settings of this run; a resumed run has those it began with unless told otherwise."""
+    """The settings of this run; a resumed run has those it began with, one from a model the model's features."""
     from earmark.config_file import read_config
+    from earmark.training.continuing import config_of, read_start
 
+    base = None
     if resume and config_file is None and (out / "config.toml").exists():
         config_file = out / "config.toml"
-    return read_config(config_file, pooling=pooling, overrides=overrides)
-
-
-def _audio_folder(labels: Path, audio: Path | None) -> Path:
-    """Where the recordings lie."""
-    from earmark.audio import AUDIO_SUFFIXES
-
-    if not labels.exists():
-        raise ValueError(f"{labels}: there is no such label file or folder - is the path relative to another folder?")
-    if labels.is_file() and labels.suffix.casefold() in AUDIO_SUFFIXES:
-        raise ValueError(f"LABELS must be a table of file names and tags, got the recording {labels}")
-    folder = audio if audio is not None else (labels if labels.is_dir() else labels.parent)
-    if not folder.is_dir():
-        raise ValueError(f"--audio must be a folder, got {folder} - the folder that holds the recordings")
-    return folder
+    elif start_from is not None:
+        base = config_of(read_start(start_from))
+    return read_config(config_file, pooling=pooling, overrides=overrides, base=base)
 
 
 def _remark(sources: Sources, config: Config) -> None:
@@ -212,7 +223,7 @@ def _refuse_missing_option(config: Config) -> None:
         missing = [entry for entry in vars(chosen) if f"needs {entry!r}" in str(error)]
         if not missing:
             return  # what the network gives it, or what is said well enough when the network is built
-        frames = config.features.sample_rate / (config.features.hop_samples * config.model.time_reduction)
+        frames = config.features.timeline.frames_per_second / config.model.time_reduction
         hint = f", a second of audio has {frames:g} frames" if missing == ["n_frames"] else ""
         raise ValueError(f"{error} - add --set pooling.{missing[0]}=...{hint}") from None
 

@@ -111,7 +111,6 @@ def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
     import numpy as np
 
     from earmark.report.plots import batch_figure, save
-    from earmark.timeline import Timeline
 
     batch = found.first_batch
     mask = np.ones(batch.features.shape[:2], dtype=bool)
@@ -122,7 +121,8 @@ def _draw_first_batch(found: DryRun, config: Config, picture: Path) -> None:
         mask=mask,
         tags=found.first_batch_tags,
         filenames=batch.filenames,
-        timeline=Timeline(config.features.sample_rate, config.features.hop_samples),
+        timeline=config.features.timeline,
+        band_name="dim" if config.features.is_embeddings else "mel band",
     )
     save(figure, picture)
 

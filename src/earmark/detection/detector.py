@@ -16,6 +16,7 @@ from earmark.detection.model_file import open_model
 from earmark.detection.pieces import windows
 from earmark.detection.settings import Decoding
 from earmark.detection.tags import SpanTags, span_tags
+from earmark.embeddings import EMBEDDING_SUFFIXES, frame_blocks, open_array
 from earmark.events import Event
 
 # Of a file in memory at a time; the network hears a piece of the model's own length.
@@ -91,8 +92,9 @@ class Detector:
         """Return the events of a recording, sorted by onset.
 
         Args:
-            audio: a file, or mono samples as float32 (samples,).
-            sample_rate: of the samples; only for arrays.
+            audio: a file, or mono samples as float32 (samples,); for a model that learned from embeddings those,
+                (frames, dims), or their file.
+            sample_rate: of the samples; only for arrays of them.
         """
         return self.events(self.analyse(audio, sample_rate=sample_rate, with_scores=False))
 
@@ -109,12 +111,16 @@ class Detector:
         Raises:
             ValueError: when the file cannot be read at all, or the array is not mono samples.
         """
+        if self.info.n_dims is not None:
+            return self._analyse_blocks(((block, "") for block in self._embeddings(audio, sample_rate)), with_scores)
         if isinstance(audio, np.ndarray):
             return self._analyse_blocks(iter([(self._samples(audio, sample_rate), "")]), with_scores)
         if not isinstance(audio, str | Path):
             raise ValueError(f"audio must be a file name or an array of samples, got {type(audio).__name__}")
         if sample_rate is not None:
             raise ValueError(f"sample_rate is only for arrays, got {sample_rate} with the file {audio}")
+        if Path(audio).suffix.casefold() in EMBEDDING_SUFFIXES:
+            raise ValueError(f"{audio}: is an array of NumPy, and this model expects {self.info.expects()}")
         rate = self.info.timeline.sample_rate
         arriving = blocks(audio, sample_rate=rate, block_seconds=_BLOCK_SECONDS)
         return self._analyse_blocks(((block.samples, block.note) for block in arriving), with_scores)
@@ -145,6 +151,30 @@ class Detector:
             duration_seconds=analysis.duration_seconds,
         )
 
+    def _embeddings(
+        self, given: Path | str | NDArray[np.float32], sample_rate: int | None
+    ) -> Iterator[NDArray[np.float32]]:
+        """The frames of a file or of an array of the caller's, (frames, dims) each, checked."""
+        where, array = "embeddings", given
+        if sample_rate is not None:
+            raise ValueError(
+                f"sample_rate is only for audio, got {sample_rate} - this model expects {self.info.expects()}"
+            )
+        if not isinstance(array, np.ndarray):
+            if not isinstance(array, str | Path):
+                raise ValueError(f"embeddings must be a file name or an array, got {type(array).__name__}")
+            where, path = str(array), Path(array)
+            if path.is_file() and path.suffix.casefold() not in EMBEDDING_SUFFIXES:
+                raise ValueError(f"{where}: is no array of NumPy - this model expects {self.info.expects()}")
+            array = open_array(path)
+        checks.shape(where, array.shape, "(frames, dims)", hint=f"this model expects {self.info.expects()}")
+        if array.shape[1] != self.info.n_dims or len(array) == 0:
+            hint = " - are frames and dims swapped?" if array.shape[0] == self.info.n_dims else ""
+            raise ValueError(f"{where}: has shape {array.shape}, but this model expects {self.info.expects()}{hint}")
+        if array.dtype.kind not in "fiu":
+            raise ValueError(f"{where}: must hold real numbers, got type {array.dtype} - save them as float32")
+        yield from frame_blocks(array, where=where)
+
     def _samples(self, audio: NDArray[np.float32], sample_rate: int | None) -> NDArray[np.float32]:
         """An array of the caller's as the network's own samples."""
         checks.shape("audio", audio.shape, "(samples,)", hint="mix the channels first: audio.mean(axis=1)")
@@ -174,8 +204,9 @@ class Detector:
 
     def _analyse_blocks(self, arriving: Iterator[tuple[NDArray[np.float32], str]], with_scores: bool) -> Analysis:
         """The network over consecutive blocks of samples, each with a remark."""
-        timeline = self.info.timeline
-        hop = timeline.hop_samples
+        timeline, is_audio = self.info.timeline, self.info.n_dims is None
+        # Of embeddings a "sample" is a frame; in seconds it lasts as long as the ticks of the grid between two frames.
+        hop = timeline.hop_samples if is_audio else 1
         remarks: list[str] = []
         n_samples = 0
 
@@ -192,15 +223,17 @@ class Detector:
         # Bytes grow in place. Arrays would be held twice while they are joined, and those of a day are large.
         joined = {name: bytearray() for name in outputs}
         for window in windows(samples(), piece_samples=piece_frames * hop, context_samples=context_frames * hop):
-            found = self._session.run(outputs, {"audio": window.samples[None]})  # each (1, frames, classes)
-            keep = slice(window.keep_from // hop, timeline.n_frames(window.keep_to))
+            heard = {"audio" if is_audio else "embeddings": window.samples[None]}
+            found = self._session.run(outputs, heard)  # each (1, frames, classes)
+            keep = slice(window.keep_from // hop, -(-window.keep_to // hop))
             for name, values in zip(outputs, found, strict=True):
                 joined[name] += values[0, keep].tobytes()
         arrays = {name: np.frombuffer(data, np.float32).reshape(-1, len(self.classes)) for name, data in joined.items()}
         # The sigmoid of two libraries may leave [0, 1] by one rounding.
         np.clip(arrays["frame_probs"], 0.0, 1.0, out=arrays["frame_probs"])
         note = " ".join(remark for remark in remarks if remark)
-        return Analysis(arrays["frame_probs"], arrays.get("scores"), n_samples / timeline.sample_rate, note)
+        seconds = n_samples / timeline.sample_rate if is_audio else timeline.seconds(n_samples)
+        return Analysis(arrays["frame_probs"], arrays.get("scores"), seconds, note)
 
 
 def load(path: Path | str, *, n_threads: int = 1) -> Detector:

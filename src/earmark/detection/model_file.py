@@ -14,7 +14,7 @@ from earmark.detection.settings import Decoding
 from earmark.timeline import Timeline
 
 METADATA_KEY = "earmark"
-_FORMAT = 1
+_FORMAT, _FORMAT_OF_EMBEDDINGS = 1, 2
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ModelInfo:
 
     Args:
         classes: names, in the order of the network's output.
-        timeline: sample rate, and the grid of the output frames.
+        timeline: sample rate, and the grid of the output frames; of embeddings only the grid means anything.
         decoding: how frame probabilities become events.
         pooling: name of the pooling function.
         pooling_parameter: what its trained parameter is called, ``"n"`` or ``"alpha"``; None when it has none.
@@ -33,6 +33,7 @@ class ModelInfo:
         clip_seconds: length of the clips the network learned from, over which tags are given.
         version: of earmark that exported it.
         card: what it was trained on.
+        n_dims: of the embeddings it takes, (frames, dims) on the grid of `timeline`; None: it takes audio.
 
     Example:
         >>> info = ModelInfo(
@@ -57,6 +58,7 @@ class ModelInfo:
     clip_seconds: float
     version: str
     card: dict[str, Any]
+    n_dims: int | None = None
 
     def __post_init__(self) -> None:
         checks.number("piece_seconds", self.piece_seconds, at_least=self.timeline.hop_seconds, hint="60 is usual")
@@ -68,8 +70,35 @@ class ModelInfo:
         """How scores weigh frames in a tag: ``"max"`` or ``"softmax"`` (earmark.detection.tags)."""
         return "max" if self.pooling == "max" else "softmax"
 
+    def expects(self) -> str:
+        """Return what the model takes, in words.
+
+        Example:
+            >>> from dataclasses import replace
+            >>> grid, decoding = Timeline(16000, 640), Decoding.fixed(["dog"])
+            >>> info = ModelInfo(("dog",), grid, decoding, "linear", None, None, 60.0, 4.0, 10.0, "0.1.0", {})
+            >>> info.expects()
+            'recordings'
+            >>> replace(info, timeline=Timeline.of_frame_rate(2.0), n_dims=768).expects()
+            'embeddings in .npy or .npz, arrays (frames, 768) with 2 frames per second, made by the network whose ...'
+        """
+        if self.n_dims is None:
+            return "recordings"
+        rate = f"{self.timeline.frames_per_second:.6g} frames per second"
+        return (
+            f"embeddings in .npy or .npz, arrays (frames, {self.n_dims}) with {rate}, made by the network whose"
+            " embeddings it learned from"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
+        values = self._to_dict()
+        if self.n_dims is not None:  # unknown to format 1, which would feed it sound
+            values |= {"format": _FORMAT_OF_EMBEDDINGS, "n_dims": self.n_dims}
+        return values
+
+    def _to_dict(self) -> dict[str, Any]:
+        """What is the same for every model."""
         return {
             "format": _FORMAT,
             "version": self.version,
@@ -102,6 +131,7 @@ class ModelInfo:
             clip_seconds=values["clip_seconds"],
             version=values["version"],
             card=values["card"],
+            n_dims=values.get("n_dims"),
         )
 
 
@@ -142,7 +172,7 @@ def open_model(path: Path | str, *, n_threads: int = 1) -> tuple[onnxruntime.Inf
         raise ValueError(f"{file}: is an ONNX file, but not one that earmark export wrote")
     try:
         values = json.loads(metadata[METADATA_KEY])
-        is_newer = values["format"] > _FORMAT
+        is_newer = values["format"] > max(_FORMAT, _FORMAT_OF_EMBEDDINGS)
         info = None if is_newer else ModelInfo.from_dict(values)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(

@@ -37,7 +37,7 @@ def windows(blocks: Iterable[NDArray[np.float32]], *, piece_samples: int, contex
     """Yield the pieces of a recording that arrives in blocks of any size, holding one piece in memory.
 
     Args:
-        blocks: consecutive samples.
+        blocks: consecutive samples, (samples,) each; or frames of embeddings, (frames, dims).
         piece_samples: length of a piece.
         context_samples: heard on both sides where the recording goes on.
 
@@ -52,7 +52,7 @@ def windows(blocks: Iterable[NDArray[np.float32]], *, piece_samples: int, contex
     held = np.zeros(0, np.float32)
     held_from = piece = 0  # sample number of held[0], and the number of the next piece
     for block in blocks:
-        held = np.concatenate([held, block])
+        held = np.concatenate([held.reshape(-1, *block.shape[1:]), block])
         while held_from + len(held) >= (piece + 1) * piece_samples + context_samples:
             yield _window(held, held_from, piece, piece_samples, context_samples)
             piece += 1

@@ -45,6 +45,18 @@ def similar_classes(clips: Sequence[WeakClip]) -> list[tuple[str, str]]:
     return pairs
 
 
+def spelt_alike(first: str, second: str) -> bool:
+    """Return whether two names are probably one: the same but for case, spaces and hyphens, or a slip of the fingers.
+
+    Example:
+        >>> spelt_alike("Dog", "dog"), spelt_alike("Speech", "Speach"), spelt_alike("type 1", "type 2")
+        (True, True, False)
+    """
+    if _folded(first) == _folded(second):
+        return True
+    return _letters(first) != _letters(second) and _is_one_slip(first, second)
+
+
 def _is_one_slip(first: str, second: str) -> bool:
     """Whether one slip of the fingers turns a word of one name into that of the other; all other words are the same.
 

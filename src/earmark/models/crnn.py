@@ -56,14 +56,18 @@ class CRNN(nn.Module):
                 )
             )
             n_channels, n_bands = channels, n_bands // mel
-        if n_bands == 0:
+        if n_bands == 0:  # never without blocks: embeddings pass as they are
             raise ValueError(
                 f"model.pool_mel must leave at least one band of features.n_mels = {n_mels},"
                 f" got {config.pool_mel} - pool less, or use more bands"
             )
         self.blocks = nn.ModuleList(blocks)
-        self.recurrent: Recurrent | None = None
         self.n_hidden = n_channels * n_bands
+        self.projection: nn.Module | None = None
+        if config.projection_units:  # None or 0: no such layer
+            self.projection = nn.Sequential(nn.Linear(self.n_hidden, config.projection_units), nn.ReLU())
+            self.n_hidden = config.projection_units
+        self.recurrent: Recurrent | None = None
         if config.rnn_layers > 0:
             self.recurrent = Recurrent(self.n_hidden, n_units=config.rnn_units, n_layers=config.rnn_layers)
             self.n_hidden = 2 * config.rnn_units
@@ -91,6 +95,8 @@ class CRNN(nn.Module):
             x = block(x, None if mask is None else _stretched(mask, stretch))
             stretch //= time
         x = x.permute(0, 2, 1, 3).flatten(2)  # (batch, channels, frames, mels) -> (batch, frames, channels * mels)
+        if self.projection is not None:
+            x = self.projection(x)
         hidden = self.dropout(x if self.recurrent is None else self.recurrent(x, mask))
         return FrameOutput(self.linear(hidden), hidden, mask)
 
@@ -154,10 +160,10 @@ class Network(nn.Module):
         self.config, self.classes = config, checks.names("classes", classes)
         if not self.classes:
             raise ValueError("classes must name at least one class, got none")
-        self.crnn = CRNN(config.model, n_mels=config.features.n_mels, n_classes=len(classes))
-        # Statistics of the training features, per mel band. They live and travel with the weights.
-        self.register_buffer("mean", torch.zeros(config.features.n_mels))
-        self.register_buffer("deviation", torch.ones(config.features.n_mels))
+        self.crnn = CRNN(config.model, n_mels=config.features.n_inputs, n_classes=len(classes))
+        # Statistics of the training features, per mel band or dim. They live and travel with the weights.
+        self.register_buffer("mean", torch.zeros(config.features.n_inputs))
+        self.register_buffer("deviation", torch.ones(config.features.n_inputs))
         chosen = config.pooling
         needs_features = "n_features" in pooling.takes(chosen.inner if chosen.inner is not None else chosen.name)
         self.pool = pooling.create(

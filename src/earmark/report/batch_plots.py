@@ -28,6 +28,7 @@ def batch_figure(
     filenames: Sequence[str],
     timeline: Timeline,
     mel_frequencies: NDArray[np.floating] | None = None,
+    band_name: str = "mel band",
     max_clips: int = 12,
 ) -> Figure:
     """Draw the clips of a batch as the network gets them, padding hatched, with file name and tags above each.
@@ -39,6 +40,7 @@ def batch_figure(
         filenames: one per clip.
         timeline: grid of the features.
         mel_frequencies: (mels,), centre of each band in Hz, increasing; None labels the bands by number.
+        band_name: what is numbered, for instance ``"dim"`` of embeddings.
         max_clips: so many clips are drawn; the title says how many more there are.
 
     Raises:
@@ -80,6 +82,7 @@ def batch_figure(
                 sound[index],
                 hop_seconds=timeline.hop_seconds,
                 mel_frequencies=mel_frequencies,
+                band_name=band_name,
                 lowest=float(lowest),
                 highest=float(highest),
             )

@@ -20,6 +20,7 @@ def draw_spectrogram(
     *,
     hop_seconds: float,
     mel_frequencies: NDArray[np.floating] | None = None,
+    band_name: str = "mel band",
     lowest: float | None = None,
     highest: float | None = None,
 ) -> AxesImage:
@@ -30,6 +31,7 @@ def draw_spectrogram(
         log_mel: (frames, mels); NaN is left blank.
         hop_seconds: length of a frame.
         mel_frequencies: (mels,), centre of each band in Hz, increasing; None labels the bands by number.
+        band_name: what is numbered, for instance ``"dim"`` of embeddings.
         lowest: energy that gets the darkest colour; None means the 2nd percentile.
         highest: energy that gets the brightest colour; None means the 99.8th percentile.
     """
@@ -50,7 +52,7 @@ def draw_spectrogram(
         extent=(0, n_frames * hop_seconds, 0, n_mels),
     )
     if mel_frequencies is None:
-        axes.set_ylabel("mel band")
+        axes.set_ylabel(band_name)
         return image
     ticks = [hertz for hertz in MEL_TICKS_HZ if mel_frequencies[0] <= hertz <= mel_frequencies[-1]]
     # Band i fills the rows i to i + 1, so its centre frequency lies at i + 0.5.

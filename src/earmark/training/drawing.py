@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from earmark.config import Config
 from earmark.models.crnn import Network
-from earmark.timeline import Timeline
 from earmark.training.augment import augment
 from earmark.training.batch import Batch, clip_name, collate
 from earmark.training.clips import ClipSet
@@ -120,7 +119,7 @@ def drawn_batch(network: Network, data: TrainingData, indices: list[int], config
     rng = np.random.default_rng([config.training.seed, 2, step])
     torch.manual_seed(int(rng.integers(2**62)))
     reduction = config.model.time_reduction
-    grid = Timeline(config.features.sample_rate, config.features.hop_samples)
+    grid = config.features.timeline
     batch = collate(data.clips, data.store, indices, time_reduction=reduction, timeline=grid)
     fill, spectrum = network.mean.cpu(), config.features.spectrum
     batch = augment(

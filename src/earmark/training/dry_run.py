@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,19 +13,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from earmark.audio import find_clips, late_offset, late_onset, probe_audio
 from earmark.config import Config
-from earmark.labels.weak import WeakClip
 from earmark.training import measuring
 from earmark.training.batch import Batch
-from earmark.training.clip_features import length_remark
 from earmark.training.clips import KINDS, ClipSet
+from earmark.training.continuing import read_start, refuse_other_settings
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
-from earmark.training.feature_store import feature_store, located
+from earmark.training.embeddings import settled
+from earmark.training.feature_store import located
+from earmark.training.headers import headers_of_audio, headers_of_embeddings
 from earmark.training.held_out import batch_frames
 from earmark.training.joining import join
 from earmark.training.mean_teacher import has_teacher, new_teacher
+from earmark.training.reading import read_features
 from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
 from earmark.training.sources import Sources, Split
@@ -84,15 +85,6 @@ class DryRun:
     def seconds_per_step(self) -> float:
         """Mean over an epoch."""
         return self.epoch_seconds / self.steps_per_epoch
-
-
-@dataclass(frozen=True)
-class _Headers:
-    """What the files' headers say of each clip: samples (0 when it cannot be read, and why), and what is odd."""
-
-    samples: NDArray[np.int64]
-    unreadable: list[tuple[str, str, str]]
-    notes: list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
@@ -155,10 +147,20 @@ def dry_run(
         config, split, device: as for `earmark.training.run.train`.
         on_file: told how many of how many files were probed.
     """
-    joined = join(sources, config, Split() if split is None else split)
+    start = None if sources.start_from is None else read_start(sources.start_from)
+    joined = join(
+        sources, config, Split() if split is None else split, model_classes=() if start is None else start.classes
+    )
     whole = joined.clips
+    config, _ = settled(config, whole.clips, sources)
+    if start is not None:
+        refuse_other_settings(config, start)
     check_settings(config, whole)
-    headers = _headers(whole.clips, sources.audio, config, on_file)
+    if sources.embeddings is not None:
+        headers = headers_of_embeddings(whole.clips, sources.embeddings, config)
+    else:
+        assert sources.audio is not None, "one of the two is given"
+        headers = headers_of_audio(whole.clips, sources.audio, config, on_file)
     clips, samples = whole.only(np.flatnonzero(headers.samples)), headers.samples[headers.samples > 0]
     if clips.held_out.all():
         raise ValueError(f"no training clip could be read; the first: {located(*headers.unreadable[0])}")
@@ -167,7 +169,7 @@ def dry_run(
     to_read = np.array(sorted({clip for batch in chosen for clip in batch}))
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        store = feature_store(Path(folder), clips.only(to_read).clips, sources.audio, config, on_clip=lambda done: None)
+        store = read_features(Path(folder), clips.only(to_read).clips, sources, config, on_clip=lambda done: None)
         reading_seconds = (time.perf_counter() - begin) * float(samples.sum() / samples[to_read].sum())
         data = TrainingData(clips.only(to_read[list(store.kept)]), store)
         if not len(data.training):
@@ -202,14 +204,14 @@ def dry_run(
     return DryRun(
         classes=whole.classes,
         clips=len(whole.clips),
-        hours=float(samples.sum()) / config.features.sample_rate / 3600,
+        hours=float(samples.sum()) / config.features.timeline.sample_rate / 3600,
         weights=sum(parameter.numel() for parameter in network.parameters()),
         steps_per_epoch=len(plan.batches),
         reading_seconds=reading_seconds,
         epoch_seconds=epoch_seconds,
         held_out_seconds=held_out_seconds,
         seconds=reading_seconds + config.training.epochs * epoch_seconds + held_out_seconds,
-        longest_seconds=float(samples.max()) / config.features.sample_rate,
+        longest_seconds=float(samples.max()) / config.features.timeline.sample_rate,
         memory_bytes=measuring.peak_memory_bytes(network.mean.device),
         unreadable=(*headers.unreadable, *store.failures),
         notes=tuple((where, name, remark) for (where, name), remark in remarks.items()),
@@ -231,38 +233,9 @@ def _tags_in_words(clips: ClipSet, row: int) -> str:
     return f"{', '.join(said)} ({', '.join(names[~clips.known[row]])} unknown)".lstrip()
 
 
-def _headers(clips: Sequence[WeakClip], audio: Path, config: Config, on_file: Callable[[int, int], None]) -> _Headers:
-    """The samples of every clip at the rate of the features, from the files' headers."""
-    files, reasons = find_clips(audio, (clip.filename for clip in clips))
-    lengths: dict[str, float] = {}
-    for number, (name, file) in enumerate(files.items()):
-        try:
-            lengths[name] = probe_audio(file).duration_seconds
-        except ValueError as error:
-            reasons[name] = str(error)
-        on_file(number + 1, len(files))
-    rate = config.features.sample_rate
-    found = _Headers(np.zeros(len(clips), dtype=np.int64), [], [])
-    for number, clip in enumerate(clips):
-        if clip.filename in reasons:
-            found.unreadable.append((clip.where, clip.filename, reasons[clip.filename]))
-            continue
-        end, onset = lengths[clip.filename], 0.0 if clip.onset is None else clip.onset
-        if onset >= end:
-            reason = f"{files[clip.filename].as_posix()}: {late_onset(onset, end)}"
-            found.unreadable.append((clip.where, clip.filename, reason))
-            continue
-        last = end if clip.offset is None else min(end, clip.offset)
-        found.samples[number] = max(1, round(last * rate) - round(onset * rate))
-        remarks = (late_offset(onset, clip.offset, end), length_remark(found.samples[number] / rate, config))
-        if any(remarks):
-            found.notes.append((clip.where, clip.filename, "; ".join(remark for remark in remarks if remark)))
-    return found
-
-
 def _plan(clips: ClipSet, samples: NDArray[np.int64], config: Config) -> _Plan:
     """The batches of the first epochs, drawn as training draws them, and those of a look at the held-out clips."""
-    unit = config.features.hop_samples * config.model.time_reduction
+    unit = config.features.timeline.hop_samples * config.model.time_reduction
     frames = -(-samples // unit) * config.model.time_reduction
     if config.features.clip_frames is not None:
         frames = np.full_like(frames, config.features.clip_frames)

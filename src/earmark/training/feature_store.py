@@ -41,14 +41,14 @@ class FeatureStore:
     """Features of the clips that could be read.
 
     Args:
-        frames: float16 (frames of all clips, mels).
+        frames: float16 (frames of all clips, mels); of embeddings also float32 (frames of all clips, dims).
         starts: int (clips + 1,); clip i is ``frames[starts[i]:starts[i + 1]]``.
         kept: for each clip its index in the list the store was made from.
         failures: (where in the label file, filename, reason) of each clip that could not be read.
         notes: (where in the label file, filename, remark) of each clip that could be read only in part.
     """
 
-    frames: NDArray[np.float16]
+    frames: NDArray[np.floating]
     starts: NDArray[np.int64]
     kept: tuple[int, ...]
     failures: tuple[tuple[str, str, str], ...]
@@ -62,7 +62,7 @@ class FeatureStore:
         """Frames of each clip, (clips,)."""
         return np.diff(self.starts)
 
-    def clip(self, index: int) -> NDArray[np.float16]:
+    def clip(self, index: int) -> NDArray[np.floating]:
         """Features of one clip, (frames, mels)."""
         return self.frames[self.starts[index] : self.starts[index + 1]]
 

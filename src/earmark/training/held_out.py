@@ -13,7 +13,6 @@ from earmark.detection.settings import ClassDecoding, Decoding, from_durations
 from earmark.detection.tags import has_tag
 from earmark.detection.tuning import Tuned, tune_thresholds_from_tags
 from earmark.models.crnn import Network
-from earmark.timeline import Timeline
 from earmark.training.batch import clip_name, collate
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
@@ -142,7 +141,7 @@ def _events(clips: ClipSet, frame_probs: dict[int, NDArray[np.float64]], config:
         assert labels is not None
         reference[clip_name(clips.clips[index])] = [event for event in labels.events if event.duration > 0]
     names = {index: clip_name(clips.clips[index]) for index in frame_probs}
-    features = Timeline(config.features.sample_rate, config.features.hop_samples)
+    features = config.features.timeline
     return HeldOutEvents(
         {names[index]: probs for index, probs in frame_probs.items()},
         reference,
@@ -247,4 +246,4 @@ def batch_frames(config: Config) -> int:
         >>> batch_frames(Config())     # 160 s of 50 frames each
         8000
     """
-    return max(1, round(config.training.batch_seconds * config.features.sample_rate / config.features.hop_samples))
+    return max(1, round(config.training.batch_seconds * config.features.timeline.frames_per_second))

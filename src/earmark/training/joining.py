@@ -15,6 +15,7 @@ from earmark.config import Config
 from earmark.events import Event
 from earmark.labels.spelling import similar_classes
 from earmark.labels.weak import WeakClip, classes_of, classes_to_learn, read_weak
+from earmark.training.added_classes import in_words, joined_classes, only_what_labels_say
 from earmark.training.clips import ClipSet, clip_set, with_unlabelled
 from earmark.training.sources import Sources, Split
 from earmark.training.strong_files import StrongFiles, counted, read_strong_files
@@ -30,8 +31,14 @@ class Joined:
     remarks: tuple[str, ...]
 
 
-def join(sources: Sources, config: Config, split: Split) -> Joined:
+def join(sources: Sources, config: Config, split: Split, *, model_classes: Sequence[str] = ()) -> Joined:
     r"""Return the clips of a run, with what is held out.
+
+    Args:
+        sources: labels.
+        config: what is held out, and how alike classes may be named.
+        split: how clips are held out.
+        model_classes: those of the model the run continues from; the labels' own come behind them.
 
     Raises:
         ValueError: naming file and row, for labels that are wrong or contradict each other.
@@ -61,7 +68,9 @@ def join(sources: Sources, config: Config, split: Split) -> Joined:
             labels.append(of_file)
     clips = clip_set(
         rows,
-        classes,
+        classes
+        if not model_classes
+        else joined_classes(model_classes, classes, rows, allow_similar=config.training.allow_similar_classes),
         holdout_fraction=config.training.holdout_fraction,
         split_column=split.column,
         held_out_value=split.held_out_value,
@@ -77,6 +86,9 @@ def join(sources: Sources, config: Config, split: Split) -> Joined:
         if not {first, second} <= tag_classes
     ]
     remarks = [*alike, *strong.remarks, *counted(untimed, "tags have no event though all events are marked"), *left_out]
+    if model_classes:
+        clips = only_what_labels_say(clips, classes)
+        remarks.insert(0, in_words(model_classes, classes))
     method = config.training.method
     if method == "supervised" and others:
         raise ValueError(

@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from earmark.config import Config
 from earmark.files import in_use, write_atomic
-from earmark.models.crnn import Network
-from earmark.models.features import LogMel
+from earmark.training.checking import check_settings as check_settings
+from earmark.training.checking import training_data as training_data
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from earmark.training.clips import KINDS, ClipSet
+from earmark.training.continuing import StartModel, kept_decoding, refuse_other_settings, start_of
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
-from earmark.training.feature_store import FeatureStore, feature_store, located
+from earmark.training.embeddings import settled
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
-from earmark.training.held_out_events import event_f1, wholly_labelled
+from earmark.training.held_out_events import event_f1
 from earmark.training.joining import join
 from earmark.training.loop import train_network
-from earmark.training.mixing import check_quotas
+from earmark.training.reading import read_features
 from earmark.training.sources import Sources
 from earmark.training.sources import Split as Split
 from earmark.training.starting import begin, card_of, start_or_resume
@@ -75,7 +75,9 @@ class TrainingResult:
 def train(
     labels: Path,
     *,
-    audio: Path,
+    audio: Path | None = None,
+    embeddings: Path | None = None,
+    start_from: Path | None = None,
     out: Path,
     config: Config,
     strong: Path | None = None,
@@ -91,7 +93,13 @@ def train(
 
     Args:
         labels: weak-label file, or a folder with one sub-folder per class.
-        audio: folder of the recordings.
+        audio: folder of the recordings. With `embeddings` only needed where nothing else tells the frame rate; their
+            lengths are checked against it.
+        embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording and named after
+            it: ``a.wav.npy``.
+        start_from: a model to continue, the folder of a run or a .safetensors in it: its weights, statistics and
+            classes, behind which those of the labels are added. `config` must have its features and network;
+            `earmark.training.continuing.config_of` returns one that has.
         out: the run's folder.
         config: all settings.
         strong: strong labels of some of the recordings, or of others in the same folder.
@@ -126,21 +134,27 @@ def train(
     """
     split, watch = Split() if split is None else split, Watch() if watch is None else watch
     chosen_device = choose_device(device)
-    joined = join(Sources(labels, audio, strong, reviewed, unlabelled), config, split)
+    sources = Sources(labels, audio, strong, reviewed, unlabelled, embeddings, start_from)
+    start = start_of(out, start_from, resume=resume)
+    joined = join(sources, config, split, model_classes=() if start is None else start.classes)
     clips = joined.clips
+    config, _ = settled(config, clips.clips, sources)
+    if start is not None:
+        refuse_other_settings(config, start)
     check_settings(config, clips)
     for remark in joined.remarks:
         watch.on_remark(remark)
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
-        result = _train(out, clips, audio, config, chosen_device, resume=resume, watch=watch, cache=cache)
+        result = _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch, cache=cache)
     return replace(result, remarks=joined.remarks)
 
 
 def _train(
     out: Path,
     clips: ClipSet,
-    audio: Path,
+    sources: Sources,
+    start: StartModel | None,
     config: Config,
     device: torch.device,
     *,
@@ -149,113 +163,45 @@ def _train(
     cache: Path | None,
 ) -> TrainingResult:
     """The run, once its arguments are checked and its folder is ours."""
-    begin(out, config, clips, resume=resume)
-    store = feature_store(
+    begin(out, config, clips, start=start, resume=resume)
+    store = read_features(
         out / "cache" if cache is None else cache,
         clips.clips,
-        audio,
+        sources,
         config,
         on_clip=lambda done: watch.on_clip(done, len(clips.clips)),
         read_only=cache is not None,
     )
     data = training_data(clips, store)
-    card = card_of(clips, data, config)
+    card = card_of(clips, data, config, start=start)
 
-    network, optimiser, progress, teacher = start_or_resume(out, data, config, device, card, resume=resume)
+    network, optimiser, progress, teacher = start_or_resume(out, data, config, device, card, start=start, resume=resume)
+    old = None if start is None else start.checkpoint.network.eval().requires_grad_(False).to(device)
     progress = train_network(
-        network, optimiser, data, config, folder=out, progress=progress, card=card, on_row=watch.on_row, teacher=teacher
+        network,
+        optimiser,
+        data,
+        config,
+        folder=out,
+        progress=progress,
+        card=card,
+        on_row=watch.on_row,
+        teacher=teacher,
+        old=old,
     )
-    metrics, untuned = _finish(out, data, config, device, progress)
+    metrics, untuned = _finish(out, data, config, device, progress, start)
     if cache is None:
         shutil.rmtree(out / "cache")
     return TrainingResult(out, metrics, store.failures, store.notes, untuned)
 
 
-def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:
-    """Return the clips that could be read, beside their features.
-
-    Raises:
-        ValueError: when one side, training or held out, has nothing left or a class has no training clip.
-
-    Example:
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip(name, frozenset({"dog"}), None, None, None, {}, "weak.tsv:2") for name in "ab"]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
-        >>> reason = ("weak.tsv:2", "a", "a: is empty")
-        >>> store = FeatureStore(np.zeros((50, 64), np.float16), np.array([0, 50]), (1,), (reason,), ())
-        >>> training_data(clips, store).clips.clips[0].filename     # the one that could be read
-        'b'
-    """
-    readable = clips.only(store.kept)
-    for is_side, side in ((clips.held_out, "held-out"), (~clips.held_out, "training")):
-        if is_side.any() and not is_side[list(store.kept)].any():
-            raise ValueError(
-                f"none of the {side} clips could be read ({_first_failure(clips, is_side, store)})"
-                " - are they in another folder than the rest?"
-            )
-    missing = _missing_classes(readable)
-    if missing:
-        lost = clips.tags[:, clips.classes.index(missing[0])] & ~clips.held_out
-        raise ValueError(
-            f"no training clip that could be read has the class {missing[0]!r} ({len(missing)} of"
-            f" {len(clips.classes)} classes are missing; {_first_failure(clips, lost, store)})"
-            " - mend its recordings, or add others"
-        )
-    return TrainingData(readable, store)
-
-
-def _missing_classes(clips: ClipSet) -> list[str]:
-    """The classes that no training clip has."""
-    learned = clips.tags[~clips.held_out]
-    return [label for label, column in zip(clips.classes, learned.T, strict=True) if not column.any()]
-
-
-def _first_failure(clips: ClipSet, chosen: NDArray[np.bool_], store: FeatureStore) -> str:
-    """Why the first of the chosen clips could not be read."""
-    places = {clip.where for clip, is_chosen in zip(clips.clips, chosen, strict=True) if is_chosen}
-    return "the first: " + next(located(*failure) for failure in store.failures if failure[0] in places)
-
-
-def check_settings(config: Config, clips: ClipSet) -> None:
-    """Raise ValueError now for settings that do not fit the classes, rather than after hours of features.
-
-    Example:
-        >>> from earmark.config import PoolingConfig
-        >>> from earmark.labels.weak import WeakClip
-        >>> from earmark.training.clips import clip_set
-        >>> rows = [WeakClip("a.wav", frozenset({"dog"}), None, None, None, {}, "weak.tsv:2")]
-        >>> clips = clip_set(rows, ["dog"], holdout_fraction=0)
-        >>> check_settings(Config(), clips)
-        >>> check_settings(Config(pooling=PoolingConfig("powr")), clips)
-        Traceback (most recent call last):
-        ...
-        ValueError: pooling must be one of ..., got 'powr' - did you mean 'power'?
-    """
-    missing = _missing_classes(clips)
-    if missing:
-        raise ValueError(
-            f"no training clip has the class {missing[0]!r} ({len(missing)} of {len(clips.classes)} classes are"
-            " missing) - all its clips are held out; add some, or hold out less"
-        )
-    check_quotas(clips.kinds[~clips.held_out], config)
-    if config.training.select == "events" and not wholly_labelled(clips, np.flatnonzero(clips.held_out)):
-        raise ValueError(
-            "training.select is 'events', but no held-out clip has strong labels for all classes - hold some out that"
-            " have (--split), or select by 'f1'"
-        )
-    if config.training.schedule == "plateau" and not clips.held_out.any():
-        raise ValueError(
-            "training.schedule 'plateau' halves the learning rate when the held-out loss does not fall, but no clip is"
-            " held out - hold some out, or take another schedule"
-        )
-    Network(config, clips.classes)
-    LogMel(config.features)
-    choose_decoding(config, clips, np.zeros(0, dtype=np.intp), np.zeros((0, len(clips.classes))))
-
-
 def _finish(
-    out: Path, data: TrainingData, config: Config, device: torch.device, progress: Progress
+    out: Path,
+    data: TrainingData,
+    config: Config,
+    device: torch.device,
+    progress: Progress,
+    start: StartModel | None,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Decoding settings for the best epoch, stored in its model file, and metrics.json."""
     best = out / "best.safetensors"
@@ -278,14 +224,16 @@ def _finish(
         metrics |= {"held_out_loss": figures.loss, "held_out_macro_f1": figures.macro_f1}
         metrics["held_out_best_f1"] = figures.best_f1
     tuned = choose_decoding(config, data.clips, data.held_out, clip_probs, events)
-    metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, tuned.decoding)
+    tagged = frozenset(np.array(data.clips.classes)[data.clips.tags.any(axis=0)].tolist())
+    chosen = kept_decoding(tuned.decoding, start, tagged)
+    metrics["held_out_f1"] = tag_f1(clip_probs, data.clips, data.held_out, chosen)
     if events is not None:
-        metrics["held_out_event_f1"] = event_f1(events, tuned.decoding)
+        metrics["held_out_event_f1"] = event_f1(events, chosen)
     values, parameter = network.pool.parameter_values(), network.pool.parameter_name
     metrics["pooling_parameter"] = parameter
     if values is not None and parameter is not None:
         metrics[parameter] = dict(zip(network.classes, values.tolist(), strict=True))
-    decoding = tuned.decoding.to_dict()
+    decoding = chosen.to_dict()
     save_checkpoint(
         best,
         checkpoint.student,
@@ -296,4 +244,4 @@ def _finish(
         teacher=checkpoint.teacher,
     )
     write_atomic(out / "metrics.json", json.dumps(metrics, indent=2) + "\n")
-    return metrics, tuned.untuned
+    return metrics, tuple(label for label in tuned.untuned if start is None or label in tagged)

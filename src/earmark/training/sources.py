@@ -1,4 +1,4 @@
-"""What a run learns from: tags, strong labels and where they are complete, and recordings without labels."""
+"""What a run learns from: tags, strong labels and where they are complete, recordings (or embeddings), a model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ class Sources:
 
     Args:
         labels: weak-label file, or a folder with one sub-folder per class.
-        audio: folder of the recordings.
+        audio: folder of the recordings; None only where embeddings take their place and need not be checked.
         strong: strong-label file. Alone it means that its files are complete: all that is not marked is without.
         reviewed: where, and for which classes, the strong labels are complete; outside only what is marked is known.
         unlabelled: folder of recordings of which nothing is known.
+        embeddings: folder of arrays (frames, dims) to learn from instead of sound, one per recording, named after it.
+        start_from: a model to continue, the folder of a run or a .safetensors in it.
 
     Example:
         >>> Sources(Path("weak.tsv"), Path("audio")).strong is None
@@ -23,12 +25,22 @@ class Sources:
     """
 
     labels: Path
-    audio: Path
+    audio: Path | None = None
     strong: Path | None = None
     reviewed: Path | None = None
     unlabelled: Path | None = None
+    embeddings: Path | None = None
+    start_from: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.audio is None and self.embeddings is None:
+            raise ValueError(
+                "audio must name the folder of the recordings, got None - or give embeddings to learn from"
+            )
+        if self.unlabelled is not None and self.embeddings is not None:
+            raise ValueError(
+                f"--unlabelled {self.unlabelled} names recordings, and this run learns from embeddings - leave it out"
+            )
         if self.reviewed is not None and self.strong is None:
             raise ValueError(
                 f"--reviewed {self.reviewed} needs --strong: it says where the strong labels are complete"

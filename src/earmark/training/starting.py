@@ -15,6 +15,7 @@ from earmark.files import TEMPORARY_PREFIX, write_atomic
 from earmark.models.crnn import Network
 from earmark.training.checkpoint import Progress, load_checkpoint, restore_optimiser
 from earmark.training.clips import ClipSet
+from earmark.training.continuing import StartModel, continued_network, keep_start
 from earmark.training.drawing import TrainingData
 from earmark.training.feature_store import statistics
 from earmark.training.loop import new_optimiser
@@ -23,7 +24,7 @@ from earmark.training.mean_teacher import has_teacher, new_teacher
 _LAST = "last.safetensors"
 
 
-def begin(out: Path, config: Config, clips: ClipSet, *, resume: bool) -> None:
+def begin(out: Path, config: Config, clips: ClipSet, *, start: StartModel | None = None, resume: bool) -> None:
     """Make the run's folder and write its configuration, or refuse a folder that holds another run.
 
     What a resumed run must share with the one it goes on with is checked here as far as it can be before any sound is
@@ -33,6 +34,7 @@ def begin(out: Path, config: Config, clips: ClipSet, *, resume: bool) -> None:
         out: the run's folder, held for this process.
         config: all settings.
         clips: all that the label file lists, readable or not.
+        start: the model it continues; a copy of it is kept in the folder.
         resume: go on with the run in `out`, if there is one.
 
     Raises:
@@ -52,6 +54,7 @@ def begin(out: Path, config: Config, clips: ClipSet, *, resume: bool) -> None:
     # Without a log nothing was learned yet: the run before found no readable audio, say, and the next try may have it.
     if not (out / "log.jsonl").exists():
         write_atomic(stored, config_file.to_toml(config))
+        keep_start(out, start)
         return
     if not resume:
         raise ValueError(f"{out} already holds a run - add --resume to go on with it, or choose another --out")
@@ -91,7 +94,14 @@ def new_network(data: TrainingData, config: Config) -> Network:
 
 
 def start_or_resume(
-    out: Path, data: TrainingData, config: Config, device: torch.device, card: dict[str, object], *, resume: bool
+    out: Path,
+    data: TrainingData,
+    config: Config,
+    device: torch.device,
+    card: dict[str, object],
+    *,
+    start: StartModel | None = None,
+    resume: bool,
 ) -> tuple[Network, torch.optim.Adam, Progress, Network | None]:
     """Return the network where it stands, untrained or as the last checkpoint in `out` has it, and its teacher, if any.
 
@@ -101,6 +111,7 @@ def start_or_resume(
         config: all settings.
         device: where the network goes.
         card: of these clips, from `card_of`.
+        start: the model it continues, whose weights and statistics an untrained network then has.
         resume: go on from the last checkpoint, if there is one.
 
     Raises:
@@ -119,7 +130,10 @@ def start_or_resume(
     """
     last = out / _LAST
     if not (resume and last.exists()):
-        network = new_network(data, config).to(device)
+        if start is None:
+            network = new_network(data, config).to(device)
+        else:
+            network = continued_network(start, config, data.clips.classes).to(device)
         teacher = new_teacher(network) if has_teacher(config, data.clips) else None
         return network, new_optimiser(network, config), Progress(), teacher
     checkpoint = load_checkpoint(last)
@@ -129,7 +143,7 @@ def start_or_resume(
     is_same = torch.allclose(mean, checkpoint.network.mean, atol=1e-2) and torch.allclose(
         deviation, checkpoint.network.deviation, atol=1e-2
     )
-    if before != card or not is_same:
+    if before != card or not (is_same or start is not None):  # whose statistics are those of other recordings
         raise ValueError(
             f"{last} was trained on other recordings ({before['readable_clips']} readable clips of {before['hours']} h,"
             f" now {card['readable_clips']} of {card['hours']} h, or with another mean spectrum) - put the old ones"
@@ -142,13 +156,16 @@ def start_or_resume(
     return network, optimiser, checkpoint.progress, teacher
 
 
-def card_of(clips: ClipSet, data: TrainingData, config: Config) -> dict[str, object]:
+def card_of(
+    clips: ClipSet, data: TrainingData, config: Config, *, start: StartModel | None = None
+) -> dict[str, object]:
     """Return what the model is trained on, in words and figures; it travels in all its files.
 
     Args:
         clips: all that the label file lists, readable or not.
         data: those that could be read.
         config: all settings.
+        start: the model it continues, whose own card goes with it.
 
     Example:
         >>> from earmark.labels.weak import WeakClip
@@ -161,7 +178,7 @@ def card_of(clips: ClipSet, data: TrainingData, config: Config) -> dict[str, obj
         >>> card["clips"], card["readable_clips"], card["clip_seconds"], card["training_clips_per_class"]
         (2, 1, 1.0, {'dog': 1})
     """
-    seconds = data.store.lengths * config.features.hop_samples / config.features.sample_rate
+    seconds = data.store.lengths * config.features.timeline.hop_seconds
     training = data.clips.tags[data.training]
     return {
         "clips": len(clips.clips),
@@ -170,6 +187,7 @@ def card_of(clips: ClipSet, data: TrainingData, config: Config) -> dict[str, obj
         "hours": round(float(seconds.sum()) / 3600, 3),
         "clip_seconds": round(float(np.median(seconds)), 3),
         "training_clips_per_class": dict(zip(data.clips.classes, training.sum(axis=0).tolist(), strict=True)),
+        **({} if start is None else {"started_from": start.about}),
     }
 
 

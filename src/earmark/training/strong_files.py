@@ -66,10 +66,11 @@ def read_strong_files(sources: Sources) -> StrongFiles:
     events = read_strong(sources.strong, audio=None if is_table else sources.audio)
     reviewed = () if sources.reviewed is None else tuple(read_reviewed(sources.reviewed))
     names = list(dict.fromkeys([*events, *(row.filename for row in reviewed)]))
-    files, missing = find_clips(sources.audio, names)
+    # Embeddings may come without their recordings; then nobody can say where a recording ends.
+    files, missing = ({}, {}) if sources.audio is None else find_clips(sources.audio, names)
     if not names:
         raise ValueError(f"{rows.name}: lists no recordings - only its first line is there, was it cut off?")
-    if not files:
+    if not files and missing:
         raise ValueError(
             f"{rows.of_file(names[0])}: none of the {len(names)} recordings with strong labels is there; the first:"
             f" {missing[names[0]]}"

@@ -98,7 +98,7 @@ def piece_and_context_frames(config: Config) -> tuple[int, int]:
         (3000, 100)
     """
     reduction = config.model.time_reduction
-    output_frames_per_second = config.features.sample_rate / config.features.hop_samples / reduction
+    output_frames_per_second = config.features.timeline.frames_per_second / reduction
     # A clip as long as a piece still passes whole, so a piece is never longer than a batch may be.
     seconds = min(config.training.piece_seconds, config.training.batch_seconds)
     piece = max(1, round(seconds * output_frames_per_second)) * reduction

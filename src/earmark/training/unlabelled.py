@@ -31,7 +31,7 @@ def unlabelled_clips(
         ValueError: the folder is not there, holds no recording, or none without labels.
     """
     folder = sources.unlabelled
-    if folder is None:
+    if folder is None or sources.audio is None:  # only embeddings come without, and those refuse such a folder
         return [], []
     if not folder.is_dir():
         raise ValueError(f"--unlabelled must be a folder of recordings, got {folder} - is the path right?")
