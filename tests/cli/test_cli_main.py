@@ -17,7 +17,7 @@ from earmark.cli import evaluate
 from earmark.cli.main import COMMANDS, main
 
 NOT_COMMANDS = {
-    "compare_display", "__init__", "main", "train_display", "train_dry_run",
+    "compare_display", "__init__", "main", "train_display", "train_dry_run", "train_sources",
     "evaluate_pictures", "evaluate_report", "evaluate_systems", "evaluate_usage",
 }  # fmt: skip
 
