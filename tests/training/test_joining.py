@@ -252,6 +252,6 @@ def test_other_formats_are_read_and_checked_as_well(tmp_path: Path, audio: Path)
     (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tcat\n")
     (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\tcat\n")
     with pytest.raises(
-        ValueError, match=r"weak.tsv:2: says that 'cat' is not in a.wav, but .*tracks marks it from 1 to 2"
+        ValueError, match=r"weak.tsv:2: says that 'cat' is not in a.wav, but .*tracks/a.txt:1 marks it from 1 to 2"
     ):
         join(sources, ALL, Split())

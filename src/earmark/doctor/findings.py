@@ -21,6 +21,8 @@ class Kind(NamedTuple):
 KINDS = {
     # The label files.
     "row-broken": Kind(ERROR, "mend the row; everything else here was found as if it were not there"),
+    "labels-broken": Kind(ERROR, "mend the file, or move it elsewhere; its events were left out here"),
+    "labels-twice": Kind(ERROR, "keep one of the two; only the first was examined"),
     "no-labels": Kind(ERROR, "put the classes of each clip into the column event_labels"),
     "labels-in-wrong-column": Kind(ERROR, "check the order of the columns in this row, or the header of the table"),
     "label-without-audio": Kind(ERROR, "correct the name, copy the recording there, or remove the row"),
@@ -53,8 +55,10 @@ KINDS = {
     "class-few-clips": Kind(WARNING, "tag more clips of it, or leave the class out"),
     "class-in-every-clip": Kind(WARNING, "add clips without it, with empty event_labels: nothing shows what it is not"),
     "class-not-in-split": Kind(NOTE, "figures of this class cannot be had there"),
+    "known-unknown-class": Kind(ERROR, "write the class in known_classes as in event_labels"),
     "class-imbalance": Kind(NOTE, "training draws rare classes more often; tag more of the rarest if you can"),
     # Splits and groups.
+    "nothing-to-hold-out": Kind(ERROR, "add clips, or train with --set training.holdout_fraction=0, without figures"),
     "file-cut-by-split": Kind(ERROR, "give all spans of a file the same split"),
     "group-cut-by-split": Kind(ERROR, "give all clips of a group the same split: figures would flatter"),
     "group-empty": Kind(ERROR, "name the clip's group, or give it one of its own"),

@@ -92,7 +92,8 @@ def read_raven(path: Path | str, *, name: str | None = None, class_column: str |
             if not label:
                 raise ValueError(f"the column {label_column!r} is empty - what was heard? or delete the selection")
             if not (is_birdnet and label == _BIRDNET_NONE):
-                in_file.append(Event(onset, length_end, clean_label(label), probability(score) if is_birdnet else None))
+                probable = probability(score) if is_birdnet else None
+                in_file.append(Event(onset, length_end, clean_label(label), probable, table.where(row)))
         except ValueError as reason:
             raise _error(table, row, reason) from None
     return events
