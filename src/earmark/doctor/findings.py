@@ -43,6 +43,7 @@ KINDS = {
     "audio-silent": Kind(WARNING, "was the microphone on? remove the row, or its tags"),
     "audio-long-silence": Kind(NOTE, "cut off padding where you can: a network may learn it as a sign of the class"),
     "audio-clipped": Kind(WARNING, "nothing repairs it; where many clips are, turn down the recorder's gain"),
+    "audio-dead-channel": Kind(NOTE, "was a microphone unplugged? channels are averaged, so the sound is only quieter"),
     "audio-dc-offset": Kind(NOTE, "a high-pass filter at 20 Hz removes it; is a recorder defective?"),
     "audio-length": Kind(WARNING, "listen to it: was it cut off, or never cut into clips?"),
     "audio-band-limited": Kind(NOTE, "is one class or site recorded so, and others not? a network may learn that"),
