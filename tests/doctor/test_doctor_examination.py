@@ -10,6 +10,8 @@ from doctor_cases import RATE, Made, findings, make, noise
 from earmark.doctor import Finding, examine
 from earmark.doctor.findings import KINDS
 from earmark.doctor.report import as_json, as_text, training_command
+from earmark.doctor.tables import read_mended
+from earmark.labels import read_weak
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +189,13 @@ def test_groups_may_stand_in_a_table(small: Made) -> None:
     table.write_text("filename\tsite\n" + "".join(f"{i:03d}.wav\t{i // 20}\n" for i in range(39)))
     (finding,) = findings(small, strong=None, split=None, group=str(table))
     assert (finding.code, finding.file) == ("group-empty", "039.wav")
+    with table.open("a") as file:
+        file.write("039.wav\t1\n")
+    command = "earmark train weak.tsv --out run"
+    page = as_text(examine(small.weak, audio=small.audio, group=str(table)), next_command=command)
+    assert f"copy them there, and name it with --group.\nnext: {command}\n" in page
+    page = as_text(examine(small.weak, audio=small.audio, group="patient"), next_command=f"{command} --group patient")
+    assert "copy them there" not in page
 
 
 def test_reviewed_stretches_say_where_events_are_complete(small: Made) -> None:
@@ -246,6 +255,12 @@ def test_every_code_is_in_the_documentation() -> None:
     assert [code for code in KINDS if f"`{code}`" not in text] == []
 
 
+def test_every_key_of_the_json_is_in_the_documentation(clean: Made) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    written = as_json(examine(clean.weak, audio=clean.audio, strong=clean.strong, split="split"))
+    assert [key for key in (*written, *written["classes"]["bark"]) if f"`{key}`" not in text] == []
+
+
 # Wrong input
 
 
@@ -260,6 +275,15 @@ def test_most_rows_broken_is_one_mistake(small: Made) -> None:
     small.write()
     with pytest.raises(ValueError, match=r"weak.tsv:2: a label is empty"):
         examine(small.weak, audio=small.audio)
+
+
+def test_a_tenth_of_the_rows_broken_is_as_many_findings(tmp_path: Path) -> None:
+    table = tmp_path / "weak.tsv"
+    rows = [f"{i}.wav\t{'a,,b' if i % 10 == 0 else 'a'}" for i in range(1000)]
+    table.write_text("\n".join(["filename\tevent_labels", *rows]) + "\n")
+    clips, broken = read_mended(read_weak, table)
+    assert (len(clips), len(broken)) == (900, 100)
+    assert broken[-1].where == f"{table.as_posix()}:992"
 
 
 def test_no_severity_but_the_three() -> None:

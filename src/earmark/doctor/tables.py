@@ -21,8 +21,9 @@ from earmark.labels.weak import WeakClip, read_weak
 
 Content = TypeVar("Content")
 
-# So many broken rows are one mistake about the whole file, and its reader says which.
-_MOST_BROKEN_ROWS = 50
+# The file is read again for every broken row: ten seconds' worth of rows. Where half of them are broken it is one
+# mistake about the whole file, and its reader says which.
+_MOST_ROWS_READ = 2_000_000
 
 # Names one by one against all recordings take a microsecond each.
 _MOST_COMPARED = 5_000_000
@@ -59,7 +60,7 @@ def read_mended(read: Callable[[Path], Content], path: Path) -> tuple[Content, l
     if not path.is_file() or _line_number(first, path) is None:
         raise first
     lines = _LINE_END.split(path.read_bytes())
-    most = min(_MOST_BROKEN_ROWS, (len(lines) - 1) // 2)
+    most = min(_MOST_ROWS_READ // len(lines), (len(lines) - 1) // 2)
     findings: list[Finding] = []
     reason = first
     with tempfile.TemporaryDirectory() as folder:

@@ -138,7 +138,7 @@ def _label_column(table: Table, class_column: str | None) -> str:
     if choices:
         raise ValueError(
             f"{table.path}:1: which column holds the class, {' or '.join(map(repr, choices))}?"
-            f" say so with class_column (--class-column), or remove the others (read as {KIND})"
+            f" say so with class_column (earmark evaluate --class-column), or remove the others (read as {KIND})"
         )
     raise ValueError(
         f"{table.path}:1: no column says what was heard (the columns are: {', '.join(table.columns)})"
