@@ -98,6 +98,12 @@ def test_labels_of_three_percent_of_the_audio(small: Made) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("n_clips", "is_few"), [(3, True), (4, False)])
+def test_less_than_a_tenth_of_the_audio_is_few(small: Made, n_clips: int, is_few: bool) -> None:
+    del small.rows[n_clips:]
+    assert ("few-files-named" in codes(small)) is is_few
+
+
 def test_a_class_in_every_clip(small: Made) -> None:
     for cells in small.rows:
         cells["event_labels"] = "bark"
@@ -154,6 +160,15 @@ def test_files_may_be_named_by_any_path(small: Made) -> None:
     small.rows[4]["filename"] = small.file(4).as_posix()
     small.rows[8]["filename"] = f"../{small.audio.name}/008.wav"
     assert codes(small) == []
+
+
+def test_copies_with_other_tags_say_so(small: Made) -> None:
+    for index in (4, 5):
+        small.file(index).write_bytes(small.file(0).read_bytes())
+    small.write()
+    same, other = findings(small, strong=None, split=None, group=None)
+    assert (same.file, "their tags differ" in same.found) == ("004.wav", False)
+    assert (other.file, "their tags differ" in other.found) == ("005.wav", True)
 
 
 def test_of_three_copies_the_one_in_another_split_is_named(small: Made) -> None:

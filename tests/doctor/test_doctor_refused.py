@@ -57,3 +57,16 @@ def test_a_class_that_was_listened_for_and_is_misspelt(small: Made) -> None:
     assert (error.code, error.file) == ("known-unknown-class", "039.wav")
     assert error.where.endswith(":41")
     assert "did you mean 'bark'" in error.found
+
+
+def test_a_split_that_is_misspelt_or_empty(small: Made) -> None:
+    for index, cells in enumerate(small.rows):
+        cells["split"] = "test" if index < 8 else "train"
+    small.rows[3]["split"], small.rows[9]["split"] = "tset", ""
+    small.write()
+    found = findings(small, strong=None, split="split", group=None)
+    told = [(one.severity, one.code, one.file, one.found) for one in found if one.code.startswith("split-")]
+    assert told == [
+        ("error", "split-empty", "009.wav", "its split is empty, or its rows disagree about it"),
+        ("warning", "split-similar", "003.wav", "the split 'tset' looks like 'test'"),
+    ]

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from earmark.audio.finding import AUDIO_SUFFIXES
 from earmark.checks import did_you_mean
+from earmark.doctor.class_names import name_findings
 from earmark.doctor.data_set import DataSet
 from earmark.doctor.findings import ERROR, NOTE, Finding, some
 from earmark.labels.contradictions import contradictions
@@ -35,6 +36,7 @@ def class_findings(data: DataSet) -> list[Finding]:
     similar = similar_classes(data.clips)
     return [
         *_wrong_column(data),
+        *name_findings(data),
         *_similar(data, similar),
         *_counts(data, misspelt={rare for rare, _ in similar}),
         *_per_split(data),

@@ -53,6 +53,8 @@ KINDS = {
     "duplicate-across-splits": Kind(ERROR, "remove it from one of the splits: figures on it would flatter"),
     # Classes.
     "class-similar": Kind(WARNING, "write both in one way, if they are one class"),
+    "class-means-nothing": Kind(WARNING, "leave event_labels empty where none of the classes is there"),
+    "class-put-together": Kind(WARNING, "write both classes, with a comma between them, if both can be heard"),
     "class-few-clips": Kind(WARNING, "tag more clips of it, or leave the class out"),
     "class-in-every-clip": Kind(WARNING, "add clips without it, with empty event_labels: nothing shows what it is not"),
     "class-not-in-split": Kind(NOTE, "figures of this class cannot be had there"),
@@ -60,6 +62,8 @@ KINDS = {
     "class-imbalance": Kind(NOTE, "training draws rare classes more often; tag more of the rarest if you can"),
     # Splits and groups.
     "nothing-to-hold-out": Kind(ERROR, "add clips, or train with --set training.holdout_fraction=0, without figures"),
+    "split-similar": Kind(WARNING, "write both in one way, if they are one split"),
+    "split-empty": Kind(ERROR, "name its split: training takes a clip without one for a training clip"),
     "file-cut-by-split": Kind(ERROR, "give all spans of a file the same split"),
     "group-cut-by-split": Kind(ERROR, "give all clips of a group the same split: figures would flatter"),
     "group-empty": Kind(ERROR, "name the clip's group, or give it one of its own"),

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 from earmark.doctor.classes import clips_per_class, is_a_label_per_clip
 from earmark.doctor.data_set import DataSet
 from earmark.doctor.findings import Finding
+from earmark.labels.spelling import similar_classes
 
 
 def split_findings(data: DataSet) -> list[Finding]:
     """Return what is wrong with splits and groups; copies of a sound are told with the sound."""
     found = [_cut_files(data), _cut_groups(data), _group_per_file(data), _group_per_class(data), _not_held_out(data)]
+    found += [_odd_splits(data)]
     return [finding for part in found for finding in part]
+
+
+def _odd_splits(data: DataSet) -> list[Finding]:
+    """Splits that are probably one, and clips that are in none."""
+    findings = []
+    in_split = list(zip(data.clips, data.splits, strict=True)) if data.splits is not None else []
+    named = [replace(clip, labels=frozenset({split})) for clip, split in in_split if split]
+    for rare, meant in similar_classes(named):
+        clip = next(clip for clip in named if rare in clip.labels)
+        found = f"the split {rare!r} looks like {meant!r}"
+        findings.append(Finding("split-similar", clip.where, clip.filename, found))
+    found = "its split is empty, or its rows disagree about it"
+    findings += [Finding("split-empty", clip.where, clip.filename, found) for clip, split in in_split if not split]
+    return findings
 
 
 def _cut_files(data: DataSet) -> list[Finding]:
