@@ -247,6 +247,13 @@ def test_other_formats_are_read_and_checked_as_well(tmp_path: Path, audio: Path)
     sources = Sources(tmp_path / "weak.tsv", audio, tmp_path / "tracks")
     clips = join(sources, ALL, Split()).clips
     assert clips.kinds.tolist() == ["strong", "weak"]
+    (tmp_path / "tracks" / "b.txt").write_text("\n1.0\t2.0\tdog\n")
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\n")
+    assert (
+        join(sources, ALL, Split()).clips.clips[1].where.endswith("tracks/b.txt:2")
+    )  # in no table: where its event is
+    (tmp_path / "tracks" / "b.txt").unlink()
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\t\n")
     (tmp_path / "tracks" / "a.txt").write_text("1.0\t12.5\tdog\n")
     assert "the event from 1 to 12.5 s of a.wav, which lasts 10 s" in join(sources, ALL, Split()).remarks[0]
     (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tcat\n")
