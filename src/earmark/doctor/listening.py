@@ -172,10 +172,12 @@ class _ChannelMeter:
 
     def add(self, decoded: NDArray[np.float32]) -> None:
         """Count the next samples, (frames, channels)."""
-        low, high = decoded.min(axis=0), decoded.max(axis=0)
-        self._low, self._high = np.minimum(self._low, low), np.maximum(self._high, high)
-        for channel in np.flatnonzero(np.maximum(-low, high) >= _FULL_SCALE):
-            self._n_clipped[channel] += _in_runs(np.abs(decoded[:, channel]) >= _FULL_SCALE)
+        for channel in range(decoded.shape[1]):
+            samples = decoded[:, channel].copy()  # minima over so short an axis take longer than the decoding
+            low, high = samples.min(), samples.max()
+            self._low[channel], self._high[channel] = min(self._low[channel], low), max(self._high[channel], high)
+            if max(-low, high) >= _FULL_SCALE:
+                self._n_clipped[channel] += _in_runs(np.abs(samples) >= _FULL_SCALE)
 
     def added_to(self, sound: Sound, n_samples: int) -> Sound:
         """The sound with what its channels are like."""
