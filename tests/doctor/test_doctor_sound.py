@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from earmark.doctor.data_set import DataSet
+from earmark.doctor.findings import Finding
 from earmark.doctor.listening import Sound
 from earmark.doctor.sound_findings import sound_findings
 from earmark.labels.weak import WeakClip
@@ -16,12 +17,17 @@ from earmark.labels.weak import WeakClip
 CLEAN = Sound(seconds=4.0, sample_rate=16000, n_channels=1, peak=0.5, swing=0.5)
 
 
-def found(sounds: list[Sound]) -> list[tuple[str, str, str]]:
-    """Severity, code and recording of what is found in recordings that are called 0, 1, 2 ..."""
+def all_found(sounds: list[Sound]) -> list[Finding]:
+    """What is found in recordings that are called 0, 1, 2 ..."""
     named = {str(i): replace(sound, digest=bytes([i])) for i, sound in enumerate(sounds)}
     clips = tuple(WeakClip(name, frozenset({"dog"}), None, None, None, {}, f"weak.tsv:{name}") for name in named)
     data = DataSet("weak.tsv", clips, Path(), {}, named, None, "", {}, None, None, None)
-    return [(finding.severity, finding.code, finding.file) for finding in sound_findings(data)]
+    return sound_findings(data)
+
+
+def found(sounds: list[Sound]) -> list[tuple[str, str, str]]:
+    """Severity, code and recording of each."""
+    return [(finding.severity, finding.code, finding.file) for finding in all_found(sounds)]
 
 
 @pytest.mark.parametrize(
@@ -60,3 +66,11 @@ def test_how_bad_one_recording_is(changes: dict[str, Any], expected: list[tuple[
 def test_which_lengths_are_odd(usual: list[float], seconds: float, is_odd: bool) -> None:
     sounds = [replace(CLEAN, seconds=each) for each in (*usual, seconds)]
     assert found(sounds) == [("warning", "audio-length", str(len(usual)))] * is_odd
+
+
+@pytest.mark.parametrize(
+    ("peak", "said"), [(0.0, "only zeros"), (1e-5, "nothing above -100 dB"), (0.25, "all its samples lie at +0.250")]
+)
+def test_what_is_said_of_silence(peak: float, said: str) -> None:
+    (silent,) = all_found([replace(CLEAN, peak=peak, swing=0.0, mean=peak)])
+    assert silent.found == f"4.00 s, and {said}"
