@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,8 @@ class Event:
         offset: end in seconds, not before `onset`.
         label: the class, for instance ``"dog"``.
         score: mean frame probability inside the event, 0 to 1; None for events that a person marked.
+        where: file and line (or place in JSON) it was read from, for messages; no part of what it is: two events are
+            equal wherever they stand.
 
     Example:
         >>> Event(onset=0.5, offset=1.25, label="dog").duration
@@ -25,6 +27,7 @@ class Event:
     offset: float
     label: str
     score: float | None = None
+    where: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         try:

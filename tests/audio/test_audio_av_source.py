@@ -155,6 +155,17 @@ def test_a_seek_that_lands_too_late_is_not_taken_for_the_right_moment(
         read_audio(encode(tmp_path / "a.m4a", tone(8)), sample_rate=16000, onset=5.0, offset=6.0)
 
 
+def test_channels_are_shown_before_they_are_averaged(tmp_path: Path) -> None:
+    file = encode(tmp_path / "a.m4a", np.concatenate([tone(1), 0 * tone(1)]))
+    shown: list[NDArray[np.float32]] = []
+    for _ in blocks(file, sample_rate=44100, block_seconds=1, on_channels=lambda decoded: shown.append(decoded.copy())):
+        pass
+    left, right = np.concatenate(shown).T
+    np.testing.assert_allclose((left + right) / 2, read_audio(file, sample_rate=44100).samples, atol=1e-6)
+    assert np.abs(left).max() > 0.1
+    assert np.abs(right).max() < 1e-3
+
+
 # Wrong input
 
 

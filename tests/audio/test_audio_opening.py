@@ -113,7 +113,9 @@ def test_what_the_system_refuses_is_an_error_about_the_file(tmp_path: Path) -> N
 
 
 def test_a_disk_that_fails_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(source: SoundfileSource, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
+    def fails(
+        source: SoundfileSource, start: int, stop: int | None, on_channels: object
+    ) -> Iterator[NDArray[np.float32]]:
         yield np.zeros(100, np.float32)
         raise OSError(5, "Input/output error")
 

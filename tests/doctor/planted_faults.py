@@ -107,6 +107,19 @@ def two_channels(made: Made) -> Found:
     return {("mixed-channels", "weak.tsv")}
 
 
+def unplugged(made: Made) -> Found:
+    made.put(12, np.full(1600, 0.25, np.float32))
+    return {("audio-silent", row(12))}
+
+
+def one_channel_of_two(made: Made) -> Found:
+    made.put(17, np.stack([noise(17), np.zeros(1600, np.float32)], axis=1))
+    at = np.arange(1600)
+    clipped = np.where(at % 400 < 20, np.where(at < 800, 1, -1), noise(18)).astype(np.float32)
+    made.put(18, np.stack([noise(19), clipped], axis=1))
+    return {("audio-dead-channel", row(17)), ("audio-clipped", row(18))}
+
+
 def same_file(made: Made) -> Found:
     shutil.copy(made.file(20), made.file(24))
     return {("duplicate-audio", row(24))}
@@ -287,7 +300,8 @@ def event_of_no_recording(made: Made) -> Found:
 
 PLANTED: tuple[Callable[[Made], Found], ...] = (
     text_called_wav, no_byte, header_alone, cut_off, zeros, too_quiet, partly_silent, clipped, not_a_number, infinite,
-    integers_as_floats, too_long, too_short, around_another_zero, other_sample_rate, two_channels, same_file,
+    integers_as_floats, too_long, too_short, around_another_zero, other_sample_rate, two_channels, unplugged,
+    one_channel_of_two, same_file,
     same_sound_as_flac, same_sound_in_both_splits, same_sound_of_two_patients, no_recording, no_row, other_case,
     other_ending, other_unicode, folder_called_wav, link_to_nowhere, name_of_two_lines, broken_row, broken_event,
     typing_error, name_as_label, swapped_cells, class_of_two_clips, class_of_one_patient, patient_in_both_splits,

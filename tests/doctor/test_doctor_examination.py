@@ -10,6 +10,8 @@ from doctor_cases import RATE, Made, findings, make, noise
 from earmark.doctor import Finding, examine
 from earmark.doctor.findings import KINDS
 from earmark.doctor.report import as_json, as_text, training_command
+from earmark.doctor.tables import read_mended
+from earmark.labels import read_weak
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +100,15 @@ def test_other_endings_are_no_other_folder(small: Made) -> None:
 def test_labels_of_three_percent_of_the_audio(small: Made) -> None:
     del small.rows[1:]
     small.rows[0]["event_labels"] = "bark"
-    assert set(codes(small)) == {"few-files-named", "audio-without-labels", "class-few-clips", "class-in-every-clip"}
+    assert set(codes(small)) == {
+        "few-files-named", "audio-without-labels", "class-few-clips", "class-in-every-clip", "nothing-to-hold-out"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("n_clips", "is_few"), [(3, True), (4, False)])
+def test_less_than_a_tenth_of_the_audio_is_few(small: Made, n_clips: int, is_few: bool) -> None:
+    del small.rows[n_clips:]
+    assert ("few-files-named" in codes(small)) is is_few
 
 
 def test_a_class_in_every_clip(small: Made) -> None:
@@ -159,6 +169,15 @@ def test_files_may_be_named_by_any_path(small: Made) -> None:
     assert codes(small) == []
 
 
+def test_copies_with_other_tags_say_so(small: Made) -> None:
+    for index in (4, 5):
+        small.file(index).write_bytes(small.file(0).read_bytes())
+    small.write()
+    same, other = findings(small, strong=None, split=None, group=None)
+    assert (same.file, "their tags differ" in same.found) == ("004.wav", False)
+    assert (other.file, "their tags differ" in other.found) == ("005.wav", True)
+
+
 def test_of_three_copies_the_one_in_another_split_is_named(small: Made) -> None:
     # Rows 20 and 30 are for training, 25 is made a test clip of a patient of its own.
     for index in (25, 30):
@@ -192,6 +211,13 @@ def test_groups_may_stand_in_a_table(small: Made) -> None:
     table.write_text("filename\tsite\n" + "".join(f"{i:03d}.wav\t{i // 20}\n" for i in range(39)))
     (finding,) = findings(small, strong=None, split=None, group=str(table))
     assert (finding.code, finding.file) == ("group-empty", "039.wav")
+    with table.open("a") as file:
+        file.write("039.wav\t1\n")
+    command = "earmark train weak.tsv --out run"
+    page = as_text(examine(small.weak, audio=small.audio, group=str(table)), next_command=command)
+    assert f"copy them there, and name it with --group.\nnext: {command}\n" in page
+    page = as_text(examine(small.weak, audio=small.audio, group="patient"), next_command=f"{command} --group patient")
+    assert "copy them there" not in page
 
 
 def test_reviewed_stretches_say_where_events_are_complete(small: Made) -> None:
@@ -209,23 +235,6 @@ def test_reviewed_stretches_say_where_events_are_complete(small: Made) -> None:
     ]
     with pytest.raises(ValueError, match="--reviewed needs --strong"):
         examine(small.weak, audio=small.audio, reviewed=reviewed)
-
-
-def test_events_in_a_folder_of_label_tracks(small: Made) -> None:
-    tracks = small.folder / "tracks"
-    tracks.mkdir()
-    for i, cells in enumerate(small.rows):
-        label = cells["event_labels"]
-        (tracks / f"{i:03d}.txt").write_text(f"0.05\t0.15\t{label}\n" if label else "")
-    small.write()
-    assert findings(small, strong=tracks, split=None, group=None) == ()
-    (tracks / "004.txt").write_text("0.05\t0.9\tbark\n")
-    (tracks / "900.txt").write_text("0.05\t0.15\tbark\n")
-    found = findings(small, strong=tracks, split=None, group=None)
-    assert [(finding.code, finding.where.rpartition("/")[2]) for finding in found] == [
-        ("event-without-audio", "900.txt"),
-        ("event-beyond-end", "004.txt"),
-    ]
 
 
 def test_overlaps_of_rounded_times_are_none(small: Made) -> None:
@@ -268,6 +277,12 @@ def test_every_code_is_in_the_documentation() -> None:
     assert [code for code in KINDS if f"`{code}`" not in text] == []
 
 
+def test_every_key_of_the_json_is_in_the_documentation(clean: Made) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    written = as_json(examine(clean.weak, audio=clean.audio, strong=clean.strong, split="split"))
+    assert [key for key in (*written, *written["classes"]["bark"]) if f"`{key}`" not in text] == []
+
+
 # Wrong input
 
 
@@ -282,6 +297,15 @@ def test_most_rows_broken_is_one_mistake(small: Made) -> None:
     small.write()
     with pytest.raises(ValueError, match=r"weak.tsv:2: a label is empty"):
         examine(small.weak, audio=small.audio)
+
+
+def test_a_tenth_of_the_rows_broken_is_as_many_findings(tmp_path: Path) -> None:
+    table = tmp_path / "weak.tsv"
+    rows = [f"{i}.wav\t{'a,,b' if i % 10 == 0 else 'a'}" for i in range(1000)]
+    table.write_text("\n".join(["filename\tevent_labels", *rows]) + "\n")
+    clips, broken = read_mended(read_weak, table)
+    assert (len(clips), len(broken)) == (900, 100)
+    assert broken[-1].where == f"{table.as_posix()}:992"
 
 
 def test_no_severity_but_the_three() -> None:

@@ -96,6 +96,23 @@ def test_channels_that_cancel_each_other_are_silent(tmp_path: Path) -> None:
     assert listen(tmp_path / "a.wav").is_silent
 
 
+def test_each_channel_is_looked_at_by_itself(tmp_path: Path) -> None:
+    loud = np.where(np.arange(1600) < 400, 1.0, 0.01).astype(np.float32)
+    channels = [noise(3), loud, np.full(1600, 0.25, np.float32), np.zeros(1600, np.float32)]
+    soundfile.write(tmp_path / "a.wav", np.stack(channels, axis=1), RATE, subtype="FLOAT")
+    sound = listen(tmp_path / "a.wav")
+    assert sound.peak < 0.5  # of the average
+    assert (sound.clipped_share, sound.dead_channels) == (0.25, (3, 4))
+    soundfile.write(tmp_path / "b.wav", noise(3), RATE)
+    assert listen(tmp_path / "b.wav").dead_channels == ()
+
+
+def test_samples_of_one_value_are_silent_whatever_it_is(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "a.wav", np.full(1600, 0.25), RATE)
+    sound = listen(tmp_path / "a.wav")
+    assert (sound.is_silent, sound.peak, sound.swing) == (True, 0.25, 0.0)
+
+
 # Wrong input
 
 

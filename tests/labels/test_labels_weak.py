@@ -160,6 +160,7 @@ def test_names_that_are_no_lists(tmp_path: Path, content: str) -> None:
             "filename\tevent_labels\na.wav\tDog\na.wav\tCat\n",
             r"weak.tsv:3: a.wav was already tagged at .*weak.tsv:2 - one",
         ),
+        ("filename\tevent_labels\nDog\ta.wav\nDog\tb.wav\n", r"weak.tsv:3: Dog was already .* - are .* swapped\?"),
         ("filename\tevent_labels\na.wav\tDog\n./a.wav\tDog\n", r"weak.tsv:3: a.wav was already .*\n    ./a.wav\tDog"),
         ("filename\tevent_labels\n\tDog\n", "weak.tsv:2: the filename is empty"),
         ("filename\tevent_labels\na.wav\tDog,\n", "weak.tsv:2: a label is empty"),

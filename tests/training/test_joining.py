@@ -247,11 +247,18 @@ def test_other_formats_are_read_and_checked_as_well(tmp_path: Path, audio: Path)
     sources = Sources(tmp_path / "weak.tsv", audio, tmp_path / "tracks")
     clips = join(sources, ALL, Split()).clips
     assert clips.kinds.tolist() == ["strong", "weak"]
+    (tmp_path / "tracks" / "b.txt").write_text("\n1.0\t2.0\tdog\n")
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\n")
+    assert (
+        join(sources, ALL, Split()).clips.clips[1].where.endswith("tracks/b.txt:2")
+    )  # in no table: where its event is
+    (tmp_path / "tracks" / "b.txt").unlink()
+    (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\t\n")
     (tmp_path / "tracks" / "a.txt").write_text("1.0\t12.5\tdog\n")
     assert "the event from 1 to 12.5 s of a.wav, which lasts 10 s" in join(sources, ALL, Split()).remarks[0]
     (tmp_path / "tracks" / "a.txt").write_text("1.0\t2.0\tcat\n")
     (tmp_path / "weak.tsv").write_text("filename\tevent_labels\na.wav\tdog\nb.wav\tcat\n")
     with pytest.raises(
-        ValueError, match=r"weak.tsv:2: says that 'cat' is not in a.wav, but .*tracks marks it from 1 to 2"
+        ValueError, match=r"weak.tsv:2: says that 'cat' is not in a.wav, but .*tracks/a.txt:1 marks it from 1 to 2"
     ):
         join(sources, ALL, Split())

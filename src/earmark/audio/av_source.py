@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earmark.audio import endings
+from earmark.audio.soundfile_source import OnChannels
 
 # Decoded and thrown away before a span, so that the decoder has settled when the span begins.
 _SETTLE_SECONDS = 0.2
@@ -67,15 +68,21 @@ class AvSource:
         """Close the file."""
         self._container.close()
 
-    def chunks(self, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
-        """Yield the mono samples from frame `start` to frame `stop`, or to the end; once per source."""
+    def chunks(
+        self, start: int, stop: int | None, on_channels: OnChannels | None = None
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield the mono samples from frame `start` to frame `stop`, or to the end; once per source.
+
+        `on_channels` is shown each chunk before its channels are averaged, (frames, channels), and must not keep it.
+        """
         for frame in self._frames_from(start):
-            # (channels, frames) -> (frames,)
-            mono = frame.to_ndarray().mean(axis=0, dtype=np.float32)
-            wanted = mono[max(0, start - self.position) : None if stop is None else max(0, stop - self.position)]
-            self.position += len(mono)
-            if len(wanted) > 0:
-                yield wanted
+            decoded = frame.to_ndarray()  # (channels, frames)
+            wanted = decoded[:, max(0, start - self.position) : None if stop is None else max(0, stop - self.position)]
+            self.position += decoded.shape[1]
+            if wanted.shape[1] > 0:
+                if on_channels is not None:
+                    on_channels(wanted.T)
+                yield wanted.mean(axis=0, dtype=np.float32)
             if stop is not None and self.position >= stop:
                 return
         if not self.problem and stop is None:

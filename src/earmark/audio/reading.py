@@ -13,6 +13,7 @@ import soxr
 from numpy.typing import NDArray
 
 from earmark.audio.opening import Source, open_source
+from earmark.audio.soundfile_source import OnChannels
 from earmark.audio.spans import TOLERANCE_SECONDS, check_span, late_offset, late_onset, meeting_point
 from earmark.checks import number
 
@@ -91,7 +92,13 @@ def read_audio(path: Path | str, *, sample_rate: int, onset: float = 0.0, offset
 
 
 def blocks(
-    path: Path | str, *, sample_rate: int, block_seconds: float, onset: float = 0.0, offset: float | None = None
+    path: Path | str,
+    *,
+    sample_rate: int,
+    block_seconds: float,
+    onset: float = 0.0,
+    offset: float | None = None,
+    on_channels: OnChannels | None = None,
 ) -> Iterator[Audio]:
     """Yield a file, or a span of it, block by block, so that a day of sound never sits in memory.
 
@@ -105,6 +112,7 @@ def blocks(
         sample_rate: of the result, in samples per second.
         block_seconds: length of a block.
         onset, offset: as for `read_audio`.
+        on_channels: shown what is decoded before channels are averaged: (frames, channels), any number of frames.
 
     Raises:
         ValueError: as `read_audio`; for the file when the first block is asked for.
@@ -121,7 +129,7 @@ def blocks(
     n_samples = round(number("block_seconds", block_seconds, above=0) * sample_rate)
     if n_samples == 0:
         raise ValueError(f"block_seconds must hold at least one sample, got {block_seconds!r} - is it in seconds?")
-    return _regrouped(_pieces(Path(path), sample_rate, onset, offset), n_samples)
+    return _regrouped(_pieces(Path(path), sample_rate, onset, offset, on_channels), n_samples)
 
 
 def probe_audio(path: Path | str) -> AudioInfo:
@@ -157,7 +165,9 @@ def _opened(path: Path) -> Iterator[Source]:
         raise ValueError(f"{path.as_posix()}: cannot be read ({reason})") from error
 
 
-def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) -> Iterator[Audio]:
+def _pieces(
+    path: Path, sample_rate: int, onset: float, offset: float | None, on_channels: OnChannels | None = None
+) -> Iterator[Audio]:
     """The samples from `onset` to `offset` in pieces of any size; the last piece is empty and holds the note."""
     begin = round(onset * sample_rate)
     end = None if offset is None else round(offset * sample_rate)
@@ -170,7 +180,8 @@ def _pieces(path: Path, sample_rate: int, onset: float, offset: float | None) ->
         start, position = meeting_point(begin / sample_rate - _MARGIN_SECONDS, source.sample_rate, sample_rate)
         stop = None if end is None else math.ceil((end / sample_rate + _MARGIN_SECONDS) * source.sample_rate)
         n_given = 0
-        for samples in _resampled(_checked(path, source, start, stop), source.sample_rate, sample_rate):
+        chunks = _checked(path, source, start, stop, on_channels)
+        for samples in _resampled(chunks, source.sample_rate, sample_rate):
             wanted = samples[max(0, begin - position) : None if end is None else max(0, end - position)]
             position += len(samples)
             n_given += len(wanted)
@@ -211,13 +222,15 @@ def check_samples(samples: NDArray[np.floating], *, where: str, sample_rate: int
     )
 
 
-def _checked(path: Path, source: Source, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
+def _checked(
+    path: Path, source: Source, start: int, stop: int | None, on_channels: OnChannels | None
+) -> Iterator[NDArray[np.float32]]:
     """The decoded chunks, after a check of every sample."""
     if source.n_frames is not None and start >= source.n_frames:
         source.position = source.n_frames
         return
     position = start
-    for chunk in source.chunks(start, stop):
+    for chunk in source.chunks(start, stop, on_channels):
         check_samples(chunk, where=path.as_posix(), sample_rate=source.sample_rate, first=position)
         position += len(chunk)
         yield chunk

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +25,9 @@ import soundfile as sf
 from numpy.typing import NDArray
 
 from earmark.audio import endings
+
+# Shown what is decoded before channels are averaged, (frames, channels); must not keep it.
+OnChannels = Callable[[NDArray[np.float32]], None]
 
 # Frames decoded at a time: many enough to be fast, few enough to stay in the processor's cache.
 CHUNK_FRAMES = 65536
@@ -71,8 +74,14 @@ class SoundfileSource:
         """Close the file."""
         self._file.close()
 
-    def chunks(self, start: int, stop: int | None) -> Iterator[NDArray[np.float32]]:
-        """Yield the mono samples from frame `start` to frame `stop`, or to the end; once per source."""
+    def chunks(
+        self, start: int, stop: int | None, on_channels: OnChannels | None = None
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield the mono samples from frame `start` to frame `stop`, or to the end; once per source.
+
+        `on_channels` is shown each chunk before its channels are averaged, (frames, channels), and must not keep it.
+        """
+        self._on_channels = on_channels
         if self.n_frames is None:
             yield from self._decode_piped(start, stop)
         else:
@@ -103,10 +112,12 @@ class SoundfileSource:
         while stop is None or self.position < stop:
             out = buffer if stop is None else buffer[: stop - self.position]
             n_decoded = self._read(file, out)
-            mono = _mean_over_channels(out[max(0, start - self.position) : n_decoded])
+            wanted = out[max(0, start - self.position) : n_decoded]
             self.position += n_decoded
-            if len(mono) > 0:
-                yield mono
+            if len(wanted) > 0:
+                if self._on_channels is not None:
+                    self._on_channels(wanted)
+                yield _mean_over_channels(wanted)
             if n_decoded == 0 or self.problem:
                 return
 

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from earmark.audio.finding import AUDIO_SUFFIXES
+from earmark.checks import did_you_mean
+from earmark.doctor.class_names import name_findings
 from earmark.doctor.data_set import DataSet
-from earmark.doctor.findings import NOTE, Finding, some
+from earmark.doctor.findings import ERROR, NOTE, Finding, some
 from earmark.labels.contradictions import contradictions
 from earmark.labels.spelling import similar_classes
 from earmark.labels.weak import WeakClip, classes_of, classes_to_learn
@@ -26,15 +28,19 @@ def class_findings(data: DataSet) -> list[Finding]:
     try:
         classes_to_learn(data.clips, data.labels)
     except ValueError as error:
+        if data.clips and any(data.events.values() if data.events is not None else ()):
+            return []  # the classes are those of the events
         return [Finding("no-labels", data.labels, "", str(error).removeprefix(f"{data.labels}: "))]
-    if _is_a_label_per_clip(data):
+    if is_a_label_per_clip(data):
         return [_label_per_clip(data)]  # whatever else could be said of these classes follows from it
     similar = similar_classes(data.clips)
     return [
         *_wrong_column(data),
+        *name_findings(data),
         *_similar(data, similar),
         *_counts(data, misspelt={rare for rare, _ in similar}),
         *_per_split(data),
+        *_unknown_known(data),
         *_contradicting(data),
     ]
 
@@ -54,8 +60,8 @@ def _first(data: DataSet, label: str) -> WeakClip:
     return next(clip for clip in data.clips if label in clip.labels)
 
 
-def _is_a_label_per_clip(data: DataSet) -> bool:
-    """Whether there are nearly as many labels as clips, as a column of numbers or names of clips would give."""
+def is_a_label_per_clip(data: DataSet) -> bool:
+    """Return whether there are nearly as many labels as clips, as a column of numbers or names of clips would give."""
     return len(data.clips) >= _FEWEST_CLIPS and len(classes_of(data.clips)) > len(data.clips) / 2
 
 
@@ -148,13 +154,38 @@ def _per_split(data: DataSet) -> list[Finding]:
         return []
     clips = list(zip(data.clips, data.splits, strict=True))
     findings = []
-    for split in sorted(set(data.splits)):
-        there = frozenset().union(*(clip.labels for clip, side in clips if side == split))
+    splits = {
+        split: frozenset().union(*(clip.labels for clip, side in clips if side == split)) for split in set(data.splits)
+    }
+    learned = Counter(data.splits).most_common(1)[0][0]  # the largest; of the others one is held out
+    for split, there in sorted(splits.items()):
         missing = [label for label in classes_of(data.clips) if label not in there]
+        only = [label for label in missing if sum(label in labels for labels in splits.values()) == 1]
+        if split == learned and only:
+            found = (
+                f"no clip in {split!r} has {some([repr(label) for label in only], 5)}, which one of the smaller splits"
+                " has: training stops when that one is held out"
+            )
+            findings.append(Finding("class-not-in-split", data.labels, "", found, ERROR))
+            missing = [label for label in missing if label not in only]
         if missing and there:
             found = f"no clip in {split!r} has {some([repr(label) for label in missing], 5)}"
             findings.append(Finding("class-not-in-split", data.labels, "", found))
     return findings
+
+
+def _unknown_known(data: DataSet) -> list[Finding]:
+    """Classes that were listened for and that nothing has, where another one is probably meant."""
+    of_events = {event.label for events in ({} if data.events is None else data.events).values() for event in events}
+    classes = sorted({*classes_of(data.clips), *of_events})
+    return [
+        Finding(
+            "known-unknown-class", clip.where, clip.filename, f"known_classes names {label!r}, no clip has it{hint}"
+        )
+        for clip in data.clips
+        for label in sorted((frozenset() if clip.known is None else clip.known).difference(classes))
+        if (hint := did_you_mean(label, classes))
+    ]
 
 
 def _contradicting(data: DataSet) -> list[Finding]:

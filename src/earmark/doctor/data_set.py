@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from earmark.doctor.listening import Sound
-from earmark.doctor.tables import PlacedEvent
+from earmark.events import Event
 from earmark.labels.reviewed import Reviewed
 from earmark.labels.weak import WeakClip
 
@@ -22,8 +22,9 @@ class DataSet:
         audio: the folder of the recordings.
         paths: file of each recording that labels or events name and that is there.
         sounds: what each of them holds.
-        events: strong labels per recording, with the row of each; None where there are none.
-        strong: what their file is called; empty where there is none.
+        events: strong labels per recording; None where there are none.
+        strong: what their file or folder is called; empty where there is none.
+        strong_places: the file of it that names each recording.
         reviewed: where, and for which classes, every event is marked; None for everywhere in the files of the events.
         splits: of each clip; None when no column says it.
         groups: of each clip, empty where it is not known; None when nothing says it.
@@ -34,8 +35,9 @@ class DataSet:
     audio: Path
     paths: Mapping[str, Path]
     sounds: Mapping[str, Sound]
-    events: Mapping[str, Sequence[PlacedEvent]] | None
+    events: Mapping[str, Sequence[Event]] | None
     strong: str
+    strong_places: Mapping[str, str]
     reviewed: tuple[Reviewed, ...] | None
     splits: tuple[str, ...] | None
     groups: tuple[str, ...] | None
@@ -52,7 +54,7 @@ class DataSet:
         for clip in self.clips:
             places.setdefault(clip.filename, clip.where)
         for name, events in ({} if self.events is None else self.events).items():
-            places.setdefault(name, events[0][1] if events else self.strong)
+            places.setdefault(name, events[0].where if events else self.strong_places[name])
         for row in () if self.reviewed is None else self.reviewed:
             places.setdefault(row.filename, row.where)
         return places

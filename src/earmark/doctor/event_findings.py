@@ -12,7 +12,6 @@ import numpy as np
 from earmark.checks import did_you_mean
 from earmark.doctor.data_set import DataSet
 from earmark.doctor.findings import Finding
-from earmark.doctor.tables import PlacedEvent
 from earmark.events import Event
 from earmark.labels.weak import WeakClip, classes_of
 
@@ -52,11 +51,11 @@ def class_times(data: DataSet) -> dict[str, ClassTimes]:
     durations: dict[str, list[float]] = defaultdict(list)
     covered: dict[str, float] = defaultdict(float)
     for events in data.events.values():
-        of_class: dict[str, list[PlacedEvent]] = defaultdict(list)
-        for placed in events:
-            of_class[placed[0].label].append(placed)
+        of_class: dict[str, list[Event]] = defaultdict(list)
+        for event in events:
+            of_class[event.label].append(event)
         for label, in_file in of_class.items():
-            durations[label] += [event.duration for event, _ in in_file]
+            durations[label] += [event.duration for event in in_file]
             covered[label] += _union_seconds(in_file)
     heard = data.heard
     annotated = sum(heard[name].seconds for name in data.events if name in heard)
@@ -67,39 +66,43 @@ def class_times(data: DataSet) -> dict[str, ClassTimes]:
     return times
 
 
-def _union_seconds(events: Sequence[PlacedEvent]) -> float:
+def _union_seconds(events: Sequence[Event]) -> float:
     """How long at least one of the events goes on."""
     total, end = 0.0, 0.0
-    for event, _ in sorted(events, key=lambda placed: placed[0].onset):
+    for event in sorted(events, key=lambda event: event.onset):
         total += max(0.0, event.offset - max(event.onset, end))
         end = max(end, event.offset)
     return total
 
 
-def _of_one_file(name: str, events: Sequence[PlacedEvent]) -> list[Finding]:
+def _of_one_file(name: str, events: Sequence[Event]) -> list[Finding]:
     """Events without a length, twice, or over another one of their class."""
     findings = []
-    longest: dict[str, PlacedEvent] = {}  # of each class: the event that ends last so far
-    for event, where in sorted(events, key=lambda placed: (placed[0].onset, placed[0].offset)):
+    longest: dict[str, Event] = {}  # of each class: the event that ends last so far
+    for event in sorted(events, key=lambda event: (event.onset, event.offset)):
         if event.duration == 0:
             findings.append(
-                Finding("event-zero-length", where, name, f"{event.label!r} ends where it begins, at {event.onset:g} s")
+                Finding(
+                    "event-zero-length",
+                    event.where,
+                    name,
+                    f"{event.label!r} ends where it begins, at {event.onset:g} s",
+                )
             )
             continue
         before = longest.get(event.label)
-        if before is None or event.offset > before[0].offset:
-            longest[event.label] = (event, where)
-        if before is None or event.onset >= before[0].offset - _ROUNDING_SECONDS:
+        if before is None or event.offset > before.offset:
+            longest[event.label] = event
+        if before is None or event.onset >= before.offset - _ROUNDING_SECONDS:
             continue
-        other, there = before
-        if (event.onset, event.offset) == (other.onset, other.offset):
-            findings.append(Finding("event-twice", where, name, f"the same event as in {there}"))
+        if (event.onset, event.offset) == (before.onset, before.offset):
+            findings.append(Finding("event-twice", event.where, name, f"the same event as in {before.where}"))
         else:
             found = (
-                f"{event.label!r} from {event.onset:g} to {event.offset:g} s lies over that from {other.onset:g} to"
-                f" {other.offset:g} s ({there})"
+                f"{event.label!r} from {event.onset:g} to {event.offset:g} s lies over that from {before.onset:g} to"
+                f" {before.offset:g} s ({before.where})"
             )
-            findings.append(Finding("event-overlap", where, name, found))
+            findings.append(Finding("event-overlap", event.where, name, found))
     return findings
 
 
@@ -108,9 +111,9 @@ def _unknown_classes(data: DataSet, classes: Sequence[str]) -> list[Finding]:
     first: dict[str, tuple[str, str]] = {}
     counts: dict[str, int] = defaultdict(int)
     for name, events in ({} if data.events is None else data.events).items():
-        for event, where in events:
+        for event in events:
             if event.label not in classes:
-                first.setdefault(event.label, (where, name))
+                first.setdefault(event.label, (event.where, name))
                 counts[event.label] += 1
     return [
         Finding(
@@ -126,7 +129,7 @@ def _unknown_classes(data: DataSet, classes: Sequence[str]) -> list[Finding]:
 
 def _unknown_stretches(data: DataSet, classes: Sequence[str]) -> list[Finding]:
     """Classes that were reviewed and that nothing has."""
-    of_events = {event.label for events in ({} if data.events is None else data.events).values() for event, _ in events}
+    of_events = {event.label for events in ({} if data.events is None else data.events).values() for event in events}
     known = sorted({*classes, *of_events})
     return [
         Finding(
@@ -148,26 +151,26 @@ def _against_tags(data: DataSet, classes: Sequence[str]) -> list[Finding]:
     findings = []
     for name, events in ({} if data.events is None else data.events).items():
         told = set()
-        for event, where in events:
+        for event in events:
             # Of several spans of a file, those that most of the event lies in.
             around = [clip for clip in clips[name] if 2 * _common_seconds(clip, event) > event.duration]
             lacks = [clip for clip in around if event.label not in clip.labels and _is_known(clip, event.label)]
             if lacks and event.label in classes and event.label not in told:
                 told.add(event.label)
                 found = f"an event of {event.label!r}, which its tags do not have ({lacks[0].where})"
-                findings.append(Finding("event-without-tag", where, name, found))
+                findings.append(Finding("event-without-tag", event.where, name, found))
         findings += _tags_without_events(data, clips[name], events)
     return findings
 
 
-def _tags_without_events(data: DataSet, clips: Sequence[WeakClip], events: Sequence[PlacedEvent]) -> list[Finding]:
+def _tags_without_events(data: DataSet, clips: Sequence[WeakClip], events: Sequence[Event]) -> list[Finding]:
     """Tags of one recording that none of its events shows, although all of them are marked."""
     return [
         Finding("tag-without-event", clip.where, clip.filename, f"tagged with {label!r}, but has no event of it")
         for clip in clips
         for label in sorted(clip.labels)
         if _is_complete(data, clip, label)
-        and not any(event.label == label and (_holds_all(clip) or _common_seconds(clip, event)) for event, _ in events)
+        and not any(event.label == label and (_holds_all(clip) or _common_seconds(clip, event)) for event in events)
     ]
 
 

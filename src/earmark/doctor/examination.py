@@ -18,8 +18,9 @@ from earmark.doctor.listening import listen_to_all
 from earmark.doctor.naming import find_recordings
 from earmark.doctor.sound_findings import sound_findings
 from earmark.doctor.splits import split_findings
-from earmark.doctor.tables import PlacedEvent, read_clips, read_mended, read_placed, read_stretches
+from earmark.doctor.tables import read_clips, read_events, read_mended, read_stretches
 from earmark.doctor.times import time_findings
+from earmark.events import Event
 from earmark.labels import read_groups
 from earmark.labels.reviewed import Reviewed
 from earmark.labels.weak import WeakClip
@@ -78,11 +79,11 @@ def examine(
     splits = None if split is None else tuple(_column(clips, split, "--split"))
     groups = None if group is None else tuple(_groups(clips, group))
     on_disk = find_audio([folder])
-    events: dict[str, list[PlacedEvent]] | None = None
+    events: dict[str, list[Event]] | None = None
+    strong_places: dict[str, str] = {}
     if strong is not None:
         recordings = [unicodedata.normalize("NFC", path.relative_to(folder).as_posix()) for path in on_disk]
-        read = partial(read_placed, name=Path(strong).as_posix(), recordings=recordings)
-        events, broken = read_mended(read, Path(strong))
+        events, strong_places, broken = read_events(Path(strong), Path(strong).as_posix(), recordings)
         findings += broken
     stretches: list[Reviewed] | None = None
     if reviewed is not None:
@@ -94,7 +95,7 @@ def examine(
     is_folder_of_labels = Path(labels).is_dir()
     empty = DataSet(
         name, tuple(clips), folder, {}, {}, events, "" if strong is None else Path(strong).as_posix(),
-        None if stretches is None else tuple(stretches), splits, groups,
+        strong_places, None if stretches is None else tuple(stretches), splits, groups,
     )  # fmt: skip
     places = empty.places
     only_strong = frozenset(places) - {clip.filename for clip in clips}

@@ -21,6 +21,8 @@ class Kind(NamedTuple):
 KINDS = {
     # The label files.
     "row-broken": Kind(ERROR, "mend the row; everything else here was found as if it were not there"),
+    "labels-broken": Kind(ERROR, "mend the file, or move it elsewhere; its events were left out here"),
+    "labels-twice": Kind(ERROR, "keep one of the two; only the first was examined"),
     "no-labels": Kind(ERROR, "put the classes of each clip into the column event_labels"),
     "labels-in-wrong-column": Kind(ERROR, "check the order of the columns in this row, or the header of the table"),
     "label-without-audio": Kind(ERROR, "correct the name, copy the recording there, or remove the row"),
@@ -41,6 +43,7 @@ KINDS = {
     "audio-silent": Kind(WARNING, "was the microphone on? remove the row, or its tags"),
     "audio-long-silence": Kind(NOTE, "cut off padding where you can: a network may learn it as a sign of the class"),
     "audio-clipped": Kind(WARNING, "nothing repairs it; where many clips are, turn down the recorder's gain"),
+    "audio-dead-channel": Kind(NOTE, "was a microphone unplugged? channels are averaged, so the sound is only quieter"),
     "audio-dc-offset": Kind(NOTE, "a high-pass filter at 20 Hz removes it; is a recorder defective?"),
     "audio-length": Kind(WARNING, "listen to it: was it cut off, or never cut into clips?"),
     "audio-band-limited": Kind(NOTE, "is one class or site recorded so, and others not? a network may learn that"),
@@ -50,11 +53,17 @@ KINDS = {
     "duplicate-across-splits": Kind(ERROR, "remove it from one of the splits: figures on it would flatter"),
     # Classes.
     "class-similar": Kind(WARNING, "write both in one way, if they are one class"),
+    "class-means-nothing": Kind(WARNING, "leave event_labels empty where none of the classes is there"),
+    "class-put-together": Kind(WARNING, "write both classes, with a comma between them, if both can be heard"),
     "class-few-clips": Kind(WARNING, "tag more clips of it, or leave the class out"),
     "class-in-every-clip": Kind(WARNING, "add clips without it, with empty event_labels: nothing shows what it is not"),
     "class-not-in-split": Kind(NOTE, "figures of this class cannot be had there"),
+    "known-unknown-class": Kind(ERROR, "write the class in known_classes as in event_labels"),
     "class-imbalance": Kind(NOTE, "training draws rare classes more often; tag more of the rarest if you can"),
     # Splits and groups.
+    "nothing-to-hold-out": Kind(ERROR, "add clips, or train with --set training.holdout_fraction=0, without figures"),
+    "split-similar": Kind(WARNING, "write both in one way, if they are one split"),
+    "split-empty": Kind(ERROR, "name its split: training takes a clip without one for a training clip"),
     "file-cut-by-split": Kind(ERROR, "give all spans of a file the same split"),
     "group-cut-by-split": Kind(ERROR, "give all clips of a group the same split: figures would flatter"),
     "group-empty": Kind(ERROR, "name the clip's group, or give it one of its own"),

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ _FRAMES_PER_SECOND = 200  # in which silence is looked for
 
 @dataclass(frozen=True)
 class Sound:
-    """What one recording holds, channels averaged.
+    """What one recording holds, channels averaged unless said otherwise.
 
     Args:
         problem_code: code of the finding when nothing could be heard, otherwise empty; then all figures are 0.
@@ -39,8 +39,10 @@ class Sound:
         sample_rate: of the file.
         n_channels: of the file.
         peak: largest absolute sample, 1 is full scale.
+        swing: half the way from the lowest sample to the highest; 0 when all are one value.
         mean: of all samples.
-        clipped_share: share of the samples at full scale, three or more in a row.
+        clipped_share: share of the samples at full scale, three or more in a row; of the channel that has most.
+        dead_channels: those, from 1 on, in which nothing swings above -90 dB.
         silent_seconds: longest stretch below -90 dB.
         band_edge_hertz: where the sound ends far below half the sample rate; 0 when it does not.
         digest: equal for files that decode to the same samples (rounded to 16 bits).
@@ -53,16 +55,18 @@ class Sound:
     sample_rate: int = 0
     n_channels: int = 0
     peak: float = 0.0
+    swing: float = 0.0
     mean: float = 0.0
     clipped_share: float = 0.0
+    dead_channels: tuple[int, ...] = ()
     silent_seconds: float = 0.0
     band_edge_hertz: float = 0.0
     digest: bytes = b""
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing in it is above -90 dB."""
-        return self.peak < SILENT_PEAK
+        """Whether nothing in it is above -90 dB, around whatever value its samples lie."""
+        return self.swing < SILENT_PEAK
 
 
 def listen_to_all(
@@ -99,14 +103,16 @@ def listen(path: Path) -> Sound:
     """
     try:
         info = probe_audio(path)
-        meter = _Meter(info.sample_rate)
+        meter, channels = _Meter(info.sample_rate), _ChannelMeter(info.n_channels)
         note = ""
-        for block in blocks(path, sample_rate=info.sample_rate, block_seconds=_BLOCK_SECONDS):
+        on_channels = channels.add if info.n_channels > 1 else None
+        for block in blocks(path, sample_rate=info.sample_rate, block_seconds=_BLOCK_SECONDS, on_channels=on_channels):
             meter.add(block.samples)
             note = block.note
     except ValueError as error:
         return Sound(problem_code=_problem_code(path), problem=str(error).removeprefix(f"{path.as_posix()}: "))
-    return meter.sound(info, note)
+    sound = meter.sound(info, note)
+    return sound if info.n_channels == 1 else channels.added_to(sound, meter.n_samples)
 
 
 class _Meter:
@@ -116,9 +122,9 @@ class _Meter:
         self._sample_rate = sample_rate
         self._frame = max(1, sample_rate // _FRAMES_PER_SECOND)
         self._hash = hashlib.blake2b(digest_size=16)
-        self._peak = 0.0
+        self._low, self._high = math.inf, -math.inf
         self._total = 0.0
-        self._n_samples = 0
+        self.n_samples = 0
         self._n_clipped = 0
         self._silence = _LongestRun()
         self._power = window_power(np.zeros(0, np.float32))
@@ -135,25 +141,49 @@ class _Meter:
         if peak >= _FULL_SCALE:
             self._n_clipped += _in_runs(magnitude >= _FULL_SCALE)
         self._power += window_power(samples)
-        self._peak = max(self._peak, peak)
+        self._low, self._high = min(self._low, float(samples.min())), max(self._high, float(samples.max()))
         self._total += float(samples.sum(dtype=np.float64))
-        self._n_samples += len(samples)
+        self.n_samples += len(samples)
 
     def sound(self, info: AudioInfo, note: str) -> Sound:
         """All that was counted."""
-        seconds = self._n_samples / self._sample_rate
+        seconds = self.n_samples / self._sample_rate
         return Sound(
             note=note,
             seconds=seconds,
             sample_rate=info.sample_rate,
             n_channels=info.n_channels,
-            peak=self._peak,
-            mean=self._total / self._n_samples,
-            clipped_share=self._n_clipped / self._n_samples,
+            peak=max(-self._low, self._high),
+            swing=(self._high - self._low) / 2,
+            mean=self._total / self.n_samples,
+            clipped_share=self._n_clipped / self.n_samples,
             silent_seconds=min(seconds, self._silence.longest * self._frame / self._sample_rate),
             band_edge_hertz=band_edge_hertz(self._power, self._sample_rate),
             digest=self._hash.digest(),
         )
+
+
+class _ChannelMeter:
+    """Counts in each channel by itself what the average of all would hide."""
+
+    def __init__(self, n_channels: int) -> None:
+        self._low, self._high = np.full(n_channels, np.inf), np.full(n_channels, -np.inf)
+        self._n_clipped = np.zeros(n_channels, dtype=np.int64)
+
+    def add(self, decoded: NDArray[np.float32]) -> None:
+        """Count the next samples, (frames, channels)."""
+        for channel in range(decoded.shape[1]):
+            samples = decoded[:, channel].copy()  # minima over so short an axis take longer than the decoding
+            low, high = samples.min(), samples.max()
+            self._low[channel], self._high[channel] = min(self._low[channel], low), max(self._high[channel], high)
+            if max(-low, high) >= _FULL_SCALE:
+                self._n_clipped[channel] += _in_runs(np.abs(samples) >= _FULL_SCALE)
+
+    def added_to(self, sound: Sound, n_samples: int) -> Sound:
+        """The sound with what its channels are like."""
+        is_dead = (self._high - self._low) / 2 < SILENT_PEAK
+        dead = tuple(int(channel) + 1 for channel in np.flatnonzero(is_dead))
+        return replace(sound, clipped_share=int(self._n_clipped.max()) / n_samples, dead_channels=dead)
 
 
 class _LongestRun:

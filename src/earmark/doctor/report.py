@@ -204,13 +204,13 @@ def _of_which_classes(data: DataSet, findings: Sequence[Finding]) -> list[str]:
 
 def _last_words(examination: Examination, train: str) -> str:
     """How it stands, and what to do next."""
-    counts = Counter(finding.severity for finding in examination.findings)
+    data, counts = examination.data, Counter(finding.severity for finding in examination.findings)
     total = ", ".join(f"{counts[severity]:,} {severity}{'s' * (counts[severity] != 1)}" for severity in SEVERITIES)
     if counts[ERROR]:
         return f"{total}."
     if counts[WARNING]:
-        return f"{total}; none of them stops training.\nnext: {train}"
-    data, config = examination.data, Config()
+        return "\n".join([f"{total}; none of them stops training.", *_about_groups(data, train), f"next: {train}"])
+    config = Config()
     kept = f"keep about {100 * config.training.holdout_fraction:g} % of them for its figures"
     if data.splits is not None:
         kept = "keep those of one split for its figures"
@@ -225,7 +225,14 @@ def _last_words(examination: Examination, train: str) -> str:
             f"there are also the columns {', '.join(columns)}: if one says what belongs together (patient, site,"
             " recorder) or what is for testing, name it with --group or --split, here and in training."
         )
-    return "\n".join([*lines, f"next: {train}"])
+    return "\n".join([*lines, *_about_groups(data, train), f"next: {train}"])
+
+
+def _about_groups(data: DataSet, train: str) -> list[str]:
+    """What to do where groups stand in a table of their own, which training does not take."""
+    if data.groups is None or " --group " in train:
+        return []
+    return ["training takes groups from a column of the labels: copy them there, and name it with --group."]
 
 
 def _per_split(data: DataSet) -> dict[str, Counter[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from earmark.doctor.data_set import DataSet
 from earmark.doctor.findings import NOTE, Finding, some
-from earmark.doctor.listening import Sound
+from earmark.doctor.listening import SILENT_PEAK, Sound
 
 # A few clipped samples are in every loud recording.
 _CLIPPED_NOTE, _CLIPPED_WARNING = 0.001, 0.01
@@ -45,6 +45,8 @@ def _of_one(sound: Sound, *, is_tagged: bool) -> list[tuple[str, str, str]]:
         found.append(("audio-incomplete", sound.note, ""))
     if sound.is_silent:
         level = "only zeros" if sound.peak == 0 else f"nothing above {20 * np.log10(sound.peak):.0f} dB"
+        if sound.peak >= SILENT_PEAK:
+            level = f"all its samples lie at {sound.mean:+.3f}"
         found.append(("audio-silent", f"{sound.seconds:.2f} s, and {level}", "" if is_tagged else NOTE))
         return found
     if sound.silent_seconds >= min(_LONG_SILENCE_SECONDS, _LONG_SILENCE_SHARE * sound.seconds):
@@ -53,6 +55,9 @@ def _of_one(sound: Sound, *, is_tagged: bool) -> list[tuple[str, str, str]]:
     if sound.clipped_share >= _CLIPPED_NOTE:
         severity = "" if sound.clipped_share >= _CLIPPED_WARNING else NOTE
         found.append(("audio-clipped", f"{100 * sound.clipped_share:.1f} % of its samples are at full scale", severity))
+    if sound.dead_channels:
+        which = f"channel{'s' * (len(sound.dead_channels) > 1)} {some([str(number) for number in sound.dead_channels])}"
+        found.append(("audio-dead-channel", f"nothing is heard in {which} of {sound.n_channels}", ""))
     if abs(sound.mean) >= _LARGE_OFFSET:
         found.append(("audio-dc-offset", f"its samples lie around {sound.mean:+.3f} instead of 0", ""))
     if sound.band_edge_hertz:

@@ -5,33 +5,30 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from earmark.doctor.findings import Finding
 from earmark.events import Event
-from earmark.labels.cells import clean_filename
-from earmark.labels.formats.choosing import read_events_file
-from earmark.labels.formats.folder import read_events_folder
+from earmark.labels.formats.choosing import Labels, read_events_file
+from earmark.labels.formats.folder import label_files, name_in
 from earmark.labels.recordings import true_names
 from earmark.labels.reviewed import Reviewed, read_reviewed
-from earmark.labels.table import read_table
 from earmark.labels.weak import WeakClip, read_weak
 
 Content = TypeVar("Content")
 
-# So many broken rows are one mistake about the whole file, and its reader says which.
-_MOST_BROKEN_ROWS = 50
+# The file is read again for every broken row: ten seconds' worth of rows. Where half of them are broken it is one
+# mistake about the whole file, and its reader says which.
+_MOST_ROWS_READ = 2_000_000
 
 # Names one by one against all recordings take a microsecond each.
 _MOST_COMPARED = 5_000_000
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-
-# An event and the file and row where it stands.
-PlacedEvent = tuple[Event, str]
 
 
 def read_mended(read: Callable[[Path], Content], path: Path) -> tuple[Content, list[Finding]]:
@@ -63,7 +60,7 @@ def read_mended(read: Callable[[Path], Content], path: Path) -> tuple[Content, l
     if not path.is_file() or _line_number(first, path) is None:
         raise first
     lines = _LINE_END.split(path.read_bytes())
-    most = min(_MOST_BROKEN_ROWS, (len(lines) - 1) // 2)
+    most = min(_MOST_ROWS_READ // len(lines), (len(lines) - 1) // 2)
     findings: list[Finding] = []
     reason = first
     with tempfile.TemporaryDirectory() as folder:
@@ -104,26 +101,68 @@ def _renamed(where: str, path: Path, name: str) -> str:
     return f"{name}:{where.removeprefix(told)}" if where.startswith(told) else where
 
 
-def read_placed(path: Path, name: str, recordings: Collection[str]) -> dict[str, list[PlacedEvent]]:
-    """Return strong labels as `read_strong` does, each event with the place where it stands.
+def _without_place(error: ValueError, path: str) -> str:
+    """The first line of a message, without the file's name at its beginning."""
+    return str(error).splitlines()[0].removeprefix(f"{path}: ").removeprefix(f"{path}:")
+
+
+def read_events(
+    path: Path, name: str, recordings: Collection[str]
+) -> tuple[dict[str, list[Event]], dict[str, str], list[Finding]]:
+    """Return the events of each recording as `read_strong` does, the file that names it, and what is wrong with files.
+
+    Of a folder, a file that its reader refuses is left out, as a row is.
 
     Args:
         path: the file or folder to read.
         name: what it is called in the places.
         recordings: for formats that name recordings in part; a name that means none of them stays as it is.
     """
-    labels = read_events_folder(path) if path.is_dir() else read_events_file(path)
-    lines = {} if path.is_dir() else _event_lines(path)
-    in_part = {written: place for written, place in labels.places.items() if written not in labels.in_full}
+    parts, findings = [], []
+    for file in label_files(path) if path.is_dir() else [path]:
+        read = partial(read_events_file, name=name_in(path, file)) if path.is_dir() else read_events_file
+        called = name + file.as_posix().removeprefix(path.as_posix())
+        try:
+            labels, broken = read_mended(partial(_as_called, read, called=called), file)
+        except ValueError as error:
+            if not path.is_dir():
+                raise
+            findings.append(Finding("labels-broken", called, "", _without_place(error, called)))
+            continue
+        parts.append(labels)
+        findings += broken
+    events, places, twice = _joined(parts, recordings)
+    return events, places, findings + twice
+
+
+def _as_called(read: Callable[[Path], Labels], path: Path, *, called: str) -> Labels:
+    """The labels of a file, in their places the file called by another name: they may come from a copy of it."""
+    labels = read(path)
+    events = {
+        recording: [replace(event, where=_renamed(event.where, path, called)) for event in of_file]
+        for recording, of_file in labels.events.items()
+    }
+    return Labels(events, dict.fromkeys(events, called), labels.in_full)
+
+
+def _joined(
+    parts: Sequence[Labels], recordings: Collection[str]
+) -> tuple[dict[str, list[Event]], dict[str, str], list[Finding]]:
+    """The events of several files under the names of their recordings, where they stand, and what stands twice."""
+    in_part = {name: place for part in parts for name, place in part.places.items() if name not in part.in_full}
     names = _true_names(in_part, recordings)
-    placed: dict[str, list[PlacedEvent]] = {}
-    for written, events in labels.events.items():
-        numbers = lines.get(written, [])
-        # Formats that are no tables of rows have no row numbers; then the file has to do.
-        file = labels.places.get(written, name).replace(path.as_posix(), name, 1)
-        wheres = [f"{file}:{number}" for number in numbers] if len(numbers) == len(events) else [file] * len(events)
-        placed.setdefault(names.get(written, written), []).extend(zip(events, wheres, strict=True))
-    return placed
+    events: dict[str, list[Event]] = {}
+    places: dict[str, str] = {}
+    findings = []
+    for part in parts:
+        for written, of_file in part.events.items():
+            recording = names.get(written, written)
+            if recording in events:
+                found = f"has labels in {places[recording]} already; here it is called {written!r}"
+                findings.append(Finding("labels-twice", part.places[written], recording, found))
+                continue
+            events[recording], places[recording] = of_file, part.places[written]
+    return events, places, findings
 
 
 def _true_names(written: Mapping[str, str], recordings: Collection[str]) -> dict[str, str]:
@@ -138,19 +177,6 @@ def _true_names(written: Mapping[str, str], recordings: Collection[str]) -> dict
         with contextlib.suppress(ValueError):
             names |= true_names({name: place}, recordings)
     return names
-
-
-def _event_lines(path: Path) -> dict[str, list[int]]:
-    """In which lines the events of each file stand."""
-    lines: dict[str, list[int]] = {}
-    try:
-        table = read_table(path)
-        for row, name, onset in zip(table.rows, table.column("filename"), table.column("onset"), strict=True):
-            if onset:
-                lines.setdefault(clean_filename(name), []).append(row.line_number)
-    except ValueError:
-        return {}
-    return lines
 
 
 def _line_number(error: ValueError, path: Path) -> int | None:

@@ -36,9 +36,9 @@ def time_findings(data: DataSet) -> list[Finding]:
         if clip.onset is not None and clip.offset is not None
     ]
     events = [
-        Span(name, event.onset, event.offset, where)
+        Span(name, event.onset, event.offset, event.where)
         for name, of_file in ({} if data.events is None else data.events).items()
-        for event, where in of_file
+        for event in of_file
     ]
     stretches = [
         Span(row.filename, row.onset, row.offset, row.where)
@@ -68,7 +68,7 @@ def _late(spans: Sequence[Span], heard: dict[str, Sound], code: str) -> list[Fin
     findings = []
     for span in spans:
         end = heard[span.name].seconds
-        if span.onset >= end + TOLERANCE_SECONDS:
+        if span.onset >= end and span.offset > end:  # training stops at events there, and finds nothing in spans
             findings.append(Finding(code, span.where, span.name, late_onset(span.onset, end), ERROR))
         elif remark := late_offset(span.onset, span.offset, end):
             # Training cuts what is a little late, and stops at what cannot be meant.

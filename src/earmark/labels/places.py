@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from earmark.events import Event
 from earmark.labels.cells import clean_filename
 from earmark.labels.table import Row, Table, read_table
 
@@ -41,18 +40,6 @@ class Places:
         cells = {name: {self.table.cell(row, name) for row in rows} for name in others}
         return {name: next(iter(found)) for name, found in cells.items() if len(found) == 1}
 
-    def of_event(self, filename: str, event: Event) -> str:
-        """Table and line of an event."""
-        for row in self.rows.get(filename, []):
-            assert self.table is not None
-            try:
-                times = float(self.table.cell(row, "onset")), float(self.table.cell(row, "offset"))
-            except ValueError:
-                continue
-            if times == (event.onset, event.offset) and self.table.cell(row, "event_label").strip() == event.label:
-                return self.table.where(row)
-        return self.of_file(filename)
-
 
 def places(path: Path | str) -> Places:
     r"""Return where the rows of each file stand in a label file that has been read without a complaint.
@@ -63,8 +50,8 @@ def places(path: Path | str) -> Places:
         ...     file = Path(folder, "strong.tsv")
         ...     _ = file.write_text("filename\tonset\toffset\tevent_label\na.wav\t0\t1\tDog\na.wav\t2\t3\tDog\n")
         ...     found = places(file)
-        >>> found.of_event("a.wav", Event(2.0, 3.0, "Dog")).rpartition("/")[2], found.of_file("a.wav")[-1]
-        ('strong.tsv:3', '2')
+        >>> found.of_file("a.wav").rpartition("/")[2]
+        'strong.tsv:2'
     """
     name = Path(path).as_posix()
     try:

@@ -72,9 +72,7 @@ def true_names(written: Mapping[str, str], recordings: Iterable[str]) -> dict[st
     return names
 
 
-def check_ends(
-    events: Mapping[str, Sequence[Event]], recordings: Mapping[str, Path], places: Mapping[str, str]
-) -> None:
+def check_ends(events: Mapping[str, Sequence[Event]], recordings: Mapping[str, Path]) -> None:
     """Raise ValueError where times are probably in another unit: they lie far beyond the end of their recording.
 
     A unit is a mistake of whole files, so a few recordings with late events are opened and the others are not. Events
@@ -83,7 +81,6 @@ def check_ends(
     Args:
         events: of each recording.
         recordings: as `recordings_in` gives them.
-        places: the label file of each recording, for messages.
     """
     late = [name for name, found in events.items() if name in recordings and _last(found) >= _LATE_SECONDS]
     for name in late[:_OPENED]:
@@ -91,11 +88,12 @@ def check_ends(
             info = probe_audio(recordings[name])
         except (OSError, ValueError):
             continue  # whoever reads it says why it cannot be read
-        last, end_seconds = _last(events[name]), info.duration_seconds
+        latest = max(events[name], key=lambda event: event.offset)
+        last, end_seconds = latest.offset, info.duration_seconds
         if last > _OTHER_UNIT * end_seconds:
             unit = "milliseconds" if last / 1000 <= 1.01 * end_seconds else f"samples ({info.sample_rate} per second)"
             raise ValueError(
-                f"{places[name]}: an event of {name} ends at {last:g} s, but the recording lasts {end_seconds:.2f} s"
+                f"{latest.where}: an event of {name} ends at {last:g} s, but the recording lasts {end_seconds:.2f} s"
                 f" - are the times in {unit}? they must be in seconds"
             )
 

@@ -175,5 +175,5 @@ def _named(labels: Labels, folder: Path) -> dict[str, list[Event]]:
                 f"{labels.places[name]}: {names[name]} has labels in another file, too - keep one of the two"
             )
         named[names[name]] = in_file
-    check_ends(named, recordings, {names[name]: place for name, place in labels.places.items()})
+    check_ends(named, recordings)
     return named

@@ -10,7 +10,7 @@ import filecmp
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from earmark.audio.finding import AUDIO_SUFFIXES, find_audio
 from earmark.labels.cells import clean_filename, clean_label, span, split_labels
@@ -139,11 +139,10 @@ def _read_label_lists(table: Table) -> list[WeakClip]:
             raise table.error(row, reason) from None
         key = (clip.filename, clip.onset, clip.offset)
         if key in clips:
-            raise table.error(
-                row,
-                f"{clip.filename} was already tagged at {clips[key].where} - one row per clip,"
-                " or a column 'label' with one label per row",
-            )
+            advice = "one row per clip, or a column 'label' with one label per row"
+            if any(PurePosixPath(label).suffix.casefold() in AUDIO_SUFFIXES for label in clip.labels):
+                advice = "are filename and event_labels swapped?"
+            raise table.error(row, f"{clip.filename} was already tagged at {clips[key].where} - {advice}")
         clips[key] = clip
         _note_rows(first_rows, clip, row)
     _refuse_lists(table, list(clips.values()), first_rows)

@@ -141,8 +141,8 @@ def _refuse_denied(clip: WeakClip, of_clip: StrongLabels, listened: frozenset[st
             if clip.onset is not None and event.duration < 0.5 * whole.duration:
                 continue  # most of it lies outside the tagged span; who tagged it may not have heard this end of it
             raise ValueError(
-                f"{clip.where}: says that {event.label!r} is not in {clip.filename}, but"
-                f" {strong.places.of_event(clip.filename, whole)} marks it from {whole.onset:g} to {whole.offset:g} s"
+                f"{clip.where}: says that {event.label!r} is not in {clip.filename}, but {whole.where} marks it from"
+                f" {whole.onset:g} to {whole.offset:g} s"
                 " - add the tag, or take the event away (known_classes says for which classes a clip was tagged)"
             )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from earmark.audio import find_clips, probe_audio
-from earmark.events import Event
 from earmark.labels.places import Places, places
 from earmark.labels.reviewed import Reviewed, read_reviewed
 from earmark.labels.strong import read_strong
@@ -41,9 +40,12 @@ class StrongFiles:
         return frozenset(event.label for labels in self.labels.values() for event in labels.events)
 
     def place(self, filename: str) -> str:
-        """The table and line in which a file stands first, in the strong labels or else in the reviewed table."""
+        """The file and line in which a recording stands first, in the strong labels or else in the reviewed table."""
         if filename in self.places.rows:
             return self.places.of_file(filename)
+        of_file = self.labels[filename].events if filename in self.labels else ()
+        if of_file:
+            return of_file[0].where
         return next((row.where for row in self.reviewed if row.filename == filename), self.places.name)
 
 
@@ -81,8 +83,8 @@ def read_strong_files(sources: Sources) -> StrongFiles:
     for name in names:
         kept, end = [], ends.get(name, math.inf)
         for event in events.get(name, []):
-            where = _lazily(rows, name, event)
-            offset = _cut(event.onset, event.offset, end, name, where=where, what="the event", remarks=cut)
+            what = "the event"
+            offset = _cut(event.onset, event.offset, end, name, where=event.where, what=what, remarks=cut)
             kept.append(replace(event, offset=offset))
         labels[name] = StrongLabels(tuple(kept), () if sources.reviewed is not None else (Complete(),))
     for row in reviewed:
@@ -100,14 +102,7 @@ def _duration(file: Path) -> float:
         return math.inf
 
 
-def _lazily(rows: Places, name: str, event: Event) -> Callable[[], str]:
-    """The place of an event, looked for only when it has to be told."""
-    return lambda: rows.of_event(name, event)
-
-
-def _cut(
-    onset: float, offset: float, end: float, name: str, *, where: Callable[[], str], what: str, remarks: list[str]
-) -> float:
+def _cut(onset: float, offset: float, end: float, name: str, *, where: str, what: str, remarks: list[str]) -> float:
     """The end of something that may reach behind the end of its recording."""
     if offset <= end:
         return offset
@@ -116,11 +111,11 @@ def _cut(
         if offset > 3 * end and offset / 1000 <= end + 1:
             hint = f"are the times in milliseconds? {offset:g} ms are written {offset / 1000:g}"
         raise ValueError(
-            f"{where()}: {what} from {onset:g} to {offset:g} s lies behind the end of {name}, which lasts {end:g} s"
+            f"{where}: {what} from {onset:g} to {offset:g} s lies behind the end of {name}, which lasts {end:g} s"
             f" - {hint}"
         )
     if offset > end + TOLERANCE_SECONDS:
-        remarks.append(f"{where()}: {what} from {onset:g} to {offset:g} s of {name}, which lasts {end:g} s")
+        remarks.append(f"{where}: {what} from {onset:g} to {offset:g} s of {name}, which lasts {end:g} s")
     return end
 
 
@@ -129,7 +124,7 @@ def _complete(row: Reviewed, end: float, remarks: list[str]) -> Complete:
     if row.onset is None or row.offset is None:
         return Complete(classes=row.classes)
     what = "the reviewed stretch"
-    offset = _cut(row.onset, row.offset, end, row.filename, where=lambda: row.where, what=what, remarks=remarks)
+    offset = _cut(row.onset, row.offset, end, row.filename, where=row.where, what=what, remarks=remarks)
     return Complete(row.onset, math.inf if offset >= end - TOLERANCE_SECONDS else offset, row.classes)
 
 

@@ -212,7 +212,10 @@ def test_names_that_mean_no_recording_or_several(tmp_path: Path, written_name: s
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("500\t990\tdog\n", "a.txt: an event of a.wav ends at 990 s, but the recording lasts 1.00 s - .*milliseconds"),
+        (
+            "500\t990\tdog\n",
+            "a.txt:1: an event of a.wav ends at 990 s, but the recording lasts 1.00 s - .*milliseconds",
+        ),
         ("50\t9900\tdog\n", r"ends at 9900 s, but the recording lasts 1.00 s - are the times in samples \(100 per"),
     ],
 )

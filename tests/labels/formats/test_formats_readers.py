@@ -82,3 +82,38 @@ def test_label_studio_and_what_its_converter_makes_of_it(tmp_path: Path) -> None
     (tmp_path / "min.json").write_text(json.dumps(rows), encoding="utf-8")
     assert ours(EXAMPLES / "label_studio.json") == expected
     assert ours(tmp_path / "min.json") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("strong.tsv", "filename\tonset\toffset\tevent_label\n\nc.wav\t\t\t\na.wav\t0.5\t1.25\tdog\n", ":4"),
+        ("a.txt", "\n0.5\t1.25\tdog\n", ":2"),
+        ("a.selections.txt", "Begin Time (s)\tEnd Time (s)\tSpecies\n0.5\t1.25\tdog\n", ":2"),
+        ("a.rttm", ";; who\nSPEAKER a 1 0.5 0.75 <NA> <NA> dog <NA> <NA>\n", ":2"),
+        ("a.csv", "Start (s),End (s),Common name,Confidence\n0.5,1.25,dog,0.7\n", ":2"),
+        ("a.jsonl", '{"filename": "b"}\n{"filename": "a", "onset": 0.5, "offset": 1.25, "event_label": "dog"}\n', ":2"),
+        (
+            "a.json",
+            '{"filename": "a", "events": [{"onset": 0.5, "offset": 1.25, "event_label": "dog"}]}',
+            ": events[0]",
+        ),
+        (
+            "a.jams",
+            '{"annotations": [{"namespace": "segment_open", "data":'
+            ' [{"time": 0.5, "duration": 0.75, "value": "dog"}]}]}',
+            ": annotations[0].data[0]",
+        ),
+        (
+            "all.json",
+            '[{"data": {"audio": "a.wav"}, "annotations": [{"result": [{"type": "labels", "value":'
+            ' {"start": 0.5, "end": 1.25, "labels": ["dog"]}}]}]}]',
+            ": [0].annotations[0].result[0]",
+        ),
+    ],
+)
+def test_an_event_knows_where_it_stands(tmp_path: Path, name: str, content: str, place: str) -> None:
+    (tmp_path / name).write_text(content)
+    (event,) = [event for found in read_strong(tmp_path / name).values() for event in found]
+    assert (event.onset, event.offset, event.label) == (0.5, 1.25, "dog")
+    assert event.where == f"{(tmp_path / name).as_posix()}{place}"

@@ -36,6 +36,7 @@ def read_audacity(path: Path | str, *, name: str | None = None) -> dict[str, lis
         2.0 2.0 click
     """
     events: list[Event] = []
+    place = Path(path).as_posix()
     follows_label = False
     for number, line in enumerate(read_lines(path), start=1):
         try:
@@ -43,19 +44,19 @@ def read_audacity(path: Path | str, *, name: str | None = None) -> dict[str, lis
                 _check_frequencies(line, follows_label=follows_label)
                 follows_label = False
             elif line.strip():
-                events.append(_event(line))
+                events.append(_event(line, f"{place}:{number}"))
                 follows_label = True
         except ValueError as reason:
             raise line_error(path, number, reason, line, KIND) from None
     return {recording_of(path) if name is None else name: events}
 
 
-def _event(line: str) -> Event:
-    """The event of one line."""
+def _event(line: str, where: str) -> Event:
+    """The event of one line, which stands at `where`."""
     cells = line.rstrip("\t").split("\t")
     if len(cells) == 3 and "_" not in line:
         try:  # quickly; where something is wrong it is looked at closely below
-            return Event(float(cells[0]), float(cells[1]), clean_label(cells[2]))
+            return Event(float(cells[0]), float(cells[1]), clean_label(cells[2]), where=where)
         except ValueError:
             pass
     if len(cells) == 1:
@@ -72,7 +73,7 @@ def _event(line: str) -> Event:
             " - a label track has no line with the names of columns"
         )
     onset, offset = span(cells[0].strip(), cells[1].strip())
-    return Event(onset, offset, clean_label(cells[2]))
+    return Event(onset, offset, clean_label(cells[2]), where=where)
 
 
 def _check_frequencies(line: str, *, follows_label: bool) -> None:

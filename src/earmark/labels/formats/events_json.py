@@ -31,13 +31,15 @@ def read_events_json(path: Path | str) -> dict[str, list[Event]]:
         ...     read_events_json(file)
         {'a.wav': [Event(onset=0.5, offset=1.0, label='dog', score=None)]}
     """
-    content = read_json(path, KIND)
+    content, place = read_json(path, KIND), Path(path).as_posix()
     try:
         name = clean_filename(member(content, "filename", str, "the file"))
         listed = member(content, "events", list, "the file")
-        return {name: [_event(item, f"events[{index}]") for index, item in enumerate(listed)]}
+        return {
+            name: [_event(item, f"events[{index}]", f"{place}: events[{index}]") for index, item in enumerate(listed)]
+        }
     except ValueError as reason:
-        raise ValueError(f"{Path(path).as_posix()}: {reason} (read as {KIND})") from None
+        raise ValueError(f"{place}: {reason} (read as {KIND})") from None
 
 
 def read_events_jsonl(path: Path | str) -> dict[str, list[Event]]:
@@ -55,6 +57,7 @@ def read_events_jsonl(path: Path | str) -> dict[str, list[Event]]:
         {'b.wav': []}
     """
     events: dict[str, list[Event]] = {}
+    place = Path(path).as_posix()
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
@@ -62,7 +65,7 @@ def read_events_jsonl(path: Path | str) -> dict[str, list[Event]]:
             item = json.loads(line)
             in_file = events.setdefault(clean_filename(member(item, "filename", str, "the line")), [])
             if set(item) - {"filename"}:
-                in_file.append(_event(item, "the line"))
+                in_file.append(_event(item, "the line", f"{place}:{number}"))
         except json.JSONDecodeError as error:
             raise line_error(path, number, f"no JSON ({error.msg}) - was the file cut off?", line[:200], KIND) from None
         except (ValueError, RecursionError) as reason:
@@ -70,11 +73,11 @@ def read_events_jsonl(path: Path | str) -> dict[str, list[Event]]:
     return events
 
 
-def _event(item: Any, where: str) -> Event:
-    """One event."""
-    onset, offset = member(item, "onset", _NUMBER, where), member(item, "offset", _NUMBER, where)
-    label = clean_label(member(item, "event_label", str, where))
+def _event(item: Any, at: str, where: str) -> Event:
+    """One event, which stands at `where`; `at` is what messages call the place inside the file."""
+    onset, offset = member(item, "onset", _NUMBER, at), member(item, "offset", _NUMBER, at)
+    label = clean_label(member(item, "event_label", str, at))
     try:
-        return event(onset, offset, label, item.get("score"), end_seconds=None)
+        return event(onset, offset, label, item.get("score"), end_seconds=None, where=where)
     except ValueError as reason:
-        raise ValueError(f"{where}: {reason}") from None
+        raise ValueError(f"{at}: {reason}") from None

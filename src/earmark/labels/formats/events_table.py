@@ -50,9 +50,9 @@ def read_events_table(
         try:
             filename = clean_filename(name if name is not None and has_own_name else file)
             if looks_odd or not onset or not offset:
-                event = _event(onset, offset, label, score)
+                event = _event(onset, offset, label, score, table.where(row))
             else:
-                event = _plain_event(onset, offset, label, score)
+                event = _plain_event(onset, offset, label, score, table.where(row))
         except ValueError as reason:
             raise table.error(row, reason) from None
         in_file = events.setdefault(filename, [])
@@ -70,19 +70,19 @@ def read_events_table(
     return events
 
 
-def _plain_event(onset: str, offset: str, label: str, score: str) -> Event | None:
+def _plain_event(onset: str, offset: str, label: str, score: str, where: str) -> Event | None:
     """The event of a row in which nothing is wrong, quickly; where something is, `_event` says what."""
     try:
-        return Event(float(onset), float(offset), clean_label(label), probability(score) if score else None)
+        return Event(float(onset), float(offset), clean_label(label), probability(score) if score else None, where)
     except ValueError:
-        return _event(onset, offset, label, score)
+        return _event(onset, offset, label, score, where)
 
 
-def _event(onset: str, offset: str, label: str, score: str) -> Event | None:
+def _event(onset: str, offset: str, label: str, score: str, where: str) -> Event | None:
     """The event of one row; None when the row says there is none."""
     if not (onset or offset or label or score):
         return None
     if not onset and not offset:
         raise ValueError("onset and offset are empty, but label or score is not - when did it happen?")
     begin, end = span(onset, offset)
-    return Event(begin, end, clean_label(label), probability(score))
+    return Event(begin, end, clean_label(label), probability(score), where)

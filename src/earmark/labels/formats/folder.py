@@ -30,10 +30,8 @@ def read_events_folder(folder: Path, *, class_column: str | None = None) -> Labe
         {'a.wav': [Event(onset=0.5, offset=1.25, label='dog', score=None)], 'b.wav': []}
     """
     merged = Labels({}, {}, set())
-    for path in _label_files(folder):
-        parent = path.parent.relative_to(folder).as_posix()
-        name = recording_of(path) if parent == "." else f"{parent}/{recording_of(path)}"
-        labels = read_events_file(path, name=name, class_column=class_column)
+    for path in label_files(folder):
+        labels = read_events_file(path, name=name_in(folder, path), class_column=class_column)
         for recording, in_file in labels.events.items():
             if recording in merged.events:
                 raise ValueError(
@@ -46,8 +44,31 @@ def read_events_folder(folder: Path, *, class_column: str | None = None) -> Labe
     return merged
 
 
-def _label_files(folder: Path) -> list[Path]:
-    """The label files in a folder, sorted."""
+def name_in(folder: Path, path: Path) -> str:
+    """Return what a label file in a folder says its recording is called: the path, without the labels' endings.
+
+    Example:
+        >>> name_in(Path("tracks"), Path("tracks/site 3/a.wav.txt"))
+        'site 3/a.wav'
+    """
+    parent = path.parent.relative_to(folder).as_posix()
+    return recording_of(path) if parent == "." else f"{parent}/{recording_of(path)}"
+
+
+def label_files(folder: Path) -> list[Path]:
+    """Return the label files in a folder, sorted.
+
+    Raises:
+        ValueError: there are none.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("a.wav", "a.wav.txt", "a.wav.tags.tsv", ".hidden.txt"):
+        ...         Path(folder, name).touch()
+        ...     [path.name for path in label_files(Path(folder))]
+        ['a.wav.txt']
+    """
     files = []
     for parent, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -53,7 +53,7 @@ def read_jams(path: Path | str, *, name: str | None = None) -> dict[str, list[Ev
         about = about if isinstance(about, dict) else {}
         end_seconds = about.get("duration") if isinstance(about.get("duration"), _NUMBER) else None
         annotations = [
-            Annotation(f"annotations[{index}]", list(_events(annotation, f"annotations[{index}]", end_seconds)))
+            Annotation(f"annotations[{index}]", list(_events(annotation, f"annotations[{index}]", end_seconds, place)))
             for index, annotation in enumerate(listed)
             if isinstance(annotation, dict) and annotation.get("namespace") in NAMESPACES
         ]
@@ -68,8 +68,8 @@ def read_jams(path: Path | str, *, name: str | None = None) -> dict[str, list[Ev
         raise ValueError(f"{place}: {reason} (read as {KIND})") from None
 
 
-def _events(annotation: dict[str, Any], where: str, end_seconds: float | None) -> Iterator[Event]:
-    """The events of one annotation."""
+def _events(annotation: dict[str, Any], where: str, end_seconds: float | None, place: str) -> Iterator[Event]:
+    """The events of one annotation in the file `place`."""
     namespace = annotation["namespace"]
     for index, observation in enumerate(_observations(annotation, where)):
         at = f"{where}.data[{index}]"
@@ -92,7 +92,8 @@ def _events(annotation: dict[str, Any], where: str, end_seconds: float | None) -
         try:
             # As many decimals as a sum of floats has: 0.1 + 0.2 is 0.3 here.
             end = round(time + duration, 9)
-            yield event(time, end, clean_label(label), observation.get("confidence"), end_seconds=end_seconds)
+            confidence, stands = observation.get("confidence"), f"{place}: {at}"
+            yield event(time, end, clean_label(label), confidence, end_seconds=end_seconds, where=stands)
         except ValueError as reason:
             raise ValueError(f"{at}: {reason}") from None
 

@@ -62,8 +62,10 @@ def member(holder: Any, key: str, expected: type | tuple[type, ...], where: str,
     return value
 
 
-def event(onset: float, offset: float, label: str, score: object, *, end_seconds: float | None) -> Event:
-    """Return one event, checked against the length of its recording where the file says it (in seconds).
+def event(
+    onset: float, offset: float, label: str, score: object, *, end_seconds: float | None, where: str = ""
+) -> Event:
+    """Return one event that stands at `where`, checked against the recording's length where the file says it (seconds).
 
     Example:
         >>> event(12500, 14000, "dog", None, end_seconds=60.0)
@@ -81,7 +83,7 @@ def event(onset: float, offset: float, label: str, score: object, *, end_seconds
     if end_seconds is not None and end_seconds > 0 and onset > end_seconds:
         unit = "milliseconds" if offset / 1000 <= 1.01 * end_seconds else "samples"
         raise ValueError(f"onset {onset:g} s is after the end of the recording at {end_seconds:g} s - is it in {unit}?")
-    return Event(float(onset), float(offset), label, None if score is None else float(score))
+    return Event(float(onset), float(offset), label, None if score is None else float(score), where)
 
 
 def united(annotations: Sequence[Annotation]) -> list[Event]:

@@ -54,7 +54,7 @@ def read_label_studio(path: Path | str) -> dict[str, list[Event]]:
             if not isinstance(task, dict):
                 raise ValueError(f"{where}: a task must be an object, got {task!r}")
             recording = _recording(task, where)
-            annotations = list(_annotations(task, key, where))
+            annotations = list(_annotations(task, key, where, place))
             if not annotations:
                 continue
             if recording in events:
@@ -75,8 +75,8 @@ def _passes(task: Any, key: str) -> list[Any]:
     return passes if isinstance(passes, list) else []
 
 
-def _annotations(task: dict[str, Any], key: str, where: str) -> Iterator[Annotation]:
-    """What each person marked in one task."""
+def _annotations(task: dict[str, Any], key: str, where: str, place: str) -> Iterator[Annotation]:
+    """What each person marked in one task of the file `place`."""
     if "data" not in task and key == "annotations":
         regions = [
             region
@@ -85,7 +85,7 @@ def _annotations(task: dict[str, Any], key: str, where: str) -> Iterator[Annotat
             for region in value
             if isinstance(region, dict) and "start" in region
         ]
-        yield Annotation(where, [found for region in regions for found in _events(region, None, None, where)])
+        yield Annotation(where, [found for region in regions for found in _events(region, None, None, where, place)])
         return
     for index, annotation in enumerate(_passes(task, key)):
         at = f"{where}.{key}[{index}]"
@@ -98,15 +98,15 @@ def _annotations(task: dict[str, Any], key: str, where: str) -> Iterator[Annotat
             if not isinstance(value, dict) or "start" not in value or region.get("type") in _NO_CLASSES:
                 continue
             score = region.get("score", annotation.get("score")) if key == "predictions" else None
-            found += _events(value, score, region.get("original_length"), f"{at}.result[{number}]")
+            found += _events(value, score, region.get("original_length"), f"{at}.result[{number}]", place)
         yield Annotation(at, found)
 
 
 _NO_CLASSES = frozenset({"choices", "textarea", "rating", "number", "taxonomy", "datetime", "pairwise"})
 
 
-def _events(value: dict[str, Any], score: object, end_seconds: object, where: str) -> Iterator[Event]:
-    """The events of one region: one per label."""
+def _events(value: dict[str, Any], score: object, end_seconds: object, where: str, place: str) -> Iterator[Event]:
+    """The events of one region in the file `place`: one per label."""
     onset = member(value, "start", _NUMBER, where, hint=" - is it a project of texts or time series?")
     offset = member(value, "end", _NUMBER, where)
     labels = value.get("labels")
@@ -115,7 +115,7 @@ def _events(value: dict[str, Any], score: object, end_seconds: object, where: st
     end = float(end_seconds) if isinstance(end_seconds, int | float) else None
     for label in labels:
         try:
-            yield event(onset, offset, clean_label(str(label)), score, end_seconds=end)
+            yield event(onset, offset, clean_label(str(label)), score, end_seconds=end, where=f"{place}: {where}")
         except ValueError as reason:
             raise ValueError(f"{where}: {reason}") from None
 

@@ -76,7 +76,7 @@ def read_other_table(
         try:
             in_file = events.setdefault(clean_filename(filename) if filename else own_name, [])
             if label or onset or offset:
-                in_file.append(Event(*span(onset, offset), clean_label(label), probability(score)))
+                in_file.append(Event(*span(onset, offset), clean_label(label), probability(score), table.where(row)))
         except ValueError as reason:
             raise table.error(row, f"{reason} (read as {layout.kind})") from None
     return events

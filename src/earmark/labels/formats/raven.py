@@ -92,7 +92,8 @@ def read_raven(path: Path | str, *, name: str | None = None, class_column: str |
             if not label:
                 raise ValueError(f"the column {label_column!r} is empty - what was heard? or delete the selection")
             if not (is_birdnet and label == _BIRDNET_NONE):
-                in_file.append(Event(onset, length_end, clean_label(label), probability(score) if is_birdnet else None))
+                probable = probability(score) if is_birdnet else None
+                in_file.append(Event(onset, length_end, clean_label(label), probable, table.where(row)))
         except ValueError as reason:
             raise _error(table, row, reason) from None
     return events
@@ -137,7 +138,7 @@ def _label_column(table: Table, class_column: str | None) -> str:
     if choices:
         raise ValueError(
             f"{table.path}:1: which column holds the class, {' or '.join(map(repr, choices))}?"
-            f" say so with class_column (--class-column), or remove the others (read as {KIND})"
+            f" say so with class_column (earmark evaluate --class-column), or remove the others (read as {KIND})"
         )
     raise ValueError(
         f"{table.path}:1: no column says what was heard (the columns are: {', '.join(table.columns)})"

@@ -41,7 +41,7 @@ def read_rttm(path: Path | str, *, name: str | None = None) -> dict[str, list[Ev
         {'a': [Event(onset=0.5, offset=1.25, label='dog', score=None)]}
     """
     events: dict[str, list[Event]] = {}
-    has_lines = False
+    has_lines, place = False, Path(path).as_posix()
     for number, line in enumerate(read_lines(path), start=1):
         fields = line.split()
         if not fields or fields[0].startswith(";;"):
@@ -51,7 +51,7 @@ def read_rttm(path: Path | str, *, name: str | None = None) -> dict[str, list[Ev
             if fields[0] not in TYPES:
                 raise ValueError(f"the first field must be SPEAKER, got {fields[0]!r} - expected {_FIELDS}")
             if fields[0] == "SPEAKER":
-                recording, event = _event(fields)
+                recording, event = _event(fields, f"{place}:{number}")
                 events.setdefault(recording, []).append(event)
         except ValueError as reason:
             raise line_error(path, number, reason, line, KIND) from None
@@ -62,8 +62,8 @@ def read_rttm(path: Path | str, *, name: str | None = None) -> dict[str, list[Ev
     return events
 
 
-def _event(fields: list[str]) -> tuple[str, Event]:
-    """Recording and event of one SPEAKER line."""
+def _event(fields: list[str], where: str) -> tuple[str, Event]:
+    """Recording and event of one SPEAKER line, which stands at `where`."""
     if not 9 <= len(fields) <= 10:
         hint = "is there a blank in the name of a class or a file?" if len(fields) > 10 else "is a field missing?"
         raise ValueError(f"10 fields between blanks expected ({_FIELDS}), got {len(fields)} - {hint}")
@@ -72,7 +72,8 @@ def _event(fields: list[str]) -> tuple[str, Event]:
         raise ValueError("the class (8th field) is <NA> - what was heard?")
     begin, length = seconds("onset", onset), seconds("duration", duration)
     score = None if confidence in ("<NA>", "NA") else probability(confidence)
-    return clean_filename(recording), Event(begin, _end(onset, duration, begin + length), clean_label(label), score)
+    end = _end(onset, duration, begin + length)
+    return clean_filename(recording), Event(begin, end, clean_label(label), score, where)
 
 
 def _end(onset: str, duration: str, end: float) -> float:
