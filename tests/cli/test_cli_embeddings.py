@@ -17,6 +17,7 @@ import earmark
 from earmark.config_file import read_config
 from earmark.labels.strong import read_strong
 from earmark.metrics import event_counts
+from earmark.training import measuring
 from earmark.training.checkpoint import load_checkpoint
 from earmark.training.continuing import config_of, read_start
 from earmark.training.run import train
@@ -168,6 +169,21 @@ def test_a_dry_run_leaves_nothing_behind(world: World, tmp_path: Path) -> None:
     hours = sum(len(np.load(file)) for file in world.old.folder.glob("*.npy")) / 2.0 / 3600
     assert shown["hours"] == pytest.approx(hours)
     assert [path.name for path in tmp_path.iterdir()] == ["run-first-batch.png"]
+
+
+def test_a_dry_run_counts_the_model_that_is_continued(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terms, asked = measuring.loss_terms, []
+
+    def noted(*arguments: Any, **models: Any) -> Any:
+        asked.append(models["old"])
+        return terms(*arguments, **models)
+
+    monkeypatch.setattr(measuring, "loss_terms", noted)
+    done(*training(world.new, tmp_path / "run", "--dry-run", "--from", world.root / "run"))
+    assert asked
+    assert all(old.classes == OLD for old in asked)
 
 
 # --- wrong input ---

@@ -244,15 +244,15 @@ def test_learning_too_fast_stops_the_run(labels: Path, tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
     labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = loop.supervised_terms
+    honest = loop.loss_terms
     steps = []
 
-    def spoilt(*arguments: Any) -> dict[str, torch.Tensor]:
+    def spoilt(*arguments: Any, **models: Any) -> dict[str, torch.Tensor]:
         steps.append(arguments)
-        terms = honest(*arguments)
+        terms = honest(*arguments, **models)
         return terms if len(steps) < 4 else {**terms, "tags": terms["tags"] * float("nan")}
 
-    monkeypatch.setattr(loop, "supervised_terms", spoilt)
+    monkeypatch.setattr(loop, "loss_terms", spoilt)
     message = refused(*train(labels, tmp_path / "run", *audio(labels), training__checkpoint_seconds="0"))
     assert "the loss is no longer a finite number at step 4 (tags nan, penalty 0, gradient norm nan) on the " in message
     last = tmp_path / "run/last.safetensors"

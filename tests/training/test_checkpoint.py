@@ -25,7 +25,7 @@ from earmark.models.crnn import Network
 from earmark.training.batch import Batch, collate
 from earmark.training.checkpoint import Progress, load_checkpoint, restore_optimiser, save_checkpoint
 from earmark.training.loop import new_optimiser
-from earmark.training.supervised import supervised_terms
+from earmark.training.terms import loss_terms
 
 PROGRESS = Progress(step=12, epoch=3, step_in_epoch=2, best_figure=1 / 3, best_epoch=2)
 
@@ -50,7 +50,7 @@ def trained(n_steps: int, config: Config = SMALL) -> tuple[Network, torch.optim.
 def learn(network: Network, optimiser: torch.optim.Adam, seed: int, config: Config = SMALL) -> None:
     """One step."""
     optimiser.zero_grad()
-    torch.stack(list(supervised_terms(network, batch(seed), config).values())).sum().backward()
+    torch.stack(list(loss_terms(network, batch(seed), config).values())).sum().backward()
     optimiser.step()
 
 

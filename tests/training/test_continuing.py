@@ -179,6 +179,23 @@ def test_the_run_keeps_a_copy_of_its_model(tmp_path: Path) -> None:
     assert start_of(run, None, resume=True) is None
 
 
+def test_a_run_stopped_before_it_learned_is_resumed_with_its_model(tmp_path: Path) -> None:
+    # It was still reading its clips: there is no log, and the model it began with is there.
+    first, other = (read_start(saved(tmp_path / f"{seed}", lively_network(SMALL, OLD, seed=seed))) for seed in (7, 8))
+    run = tmp_path / "run"
+    run.mkdir()
+    keep_start(run, first)
+    again = start_of(run, None, resume=True)
+    assert again is not None
+    assert again.digest == first.digest
+    keep_start(run, again)
+    assert (run / START).exists()
+    named = start_of(run, other.path, resume=True)  # nothing is lost by beginning with another one
+    assert named is not None
+    assert named.digest == other.digest
+    assert start_of(run, None, resume=False) is None
+
+
 # --- worked numbers ---
 
 

@@ -146,17 +146,17 @@ def test_the_largest_batch_and_the_longest_clip_are_timed(
         file.write("long.wav\thigh\ttrain\ta\n")
     timed: list[int] = []
     read: list[int] = []
-    terms, store = measuring.supervised_terms, module.read_features
+    terms, store = measuring.loss_terms, module.read_features
 
-    def noted(network: Network, batch: Any, config: Config) -> Any:
+    def noted(network: Network, batch: Any, config: Config, **models: Any) -> Any:
         timed.append(batch.features.shape[0] * batch.features.shape[1])
-        return terms(network, batch, config)
+        return terms(network, batch, config, **models)
 
     def noted_store(folder: Path, clips: Any, *others: Any, **named: Any) -> Any:
         read.append(len(clips))
         return store(folder, clips, *others, **named)
 
-    monkeypatch.setattr(measuring, "supervised_terms", noted)
+    monkeypatch.setattr(measuring, "loss_terms", noted)
     monkeypatch.setattr(module, "read_features", noted_store)
     config = changed(QUICK, training={"piece_seconds": 10.0})
     found = looked(folder, config, split=Split("split", "test"))

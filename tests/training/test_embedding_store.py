@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
-from oracles.training_cases import weak_clip
+from oracles.training_cases import changed, weak_clip
 
 from earmark.config import Config, for_embeddings
 from earmark.embeddings import reading
+from earmark.events import Event
+from earmark.training.checking import prepared
+from earmark.training.clips import clip_set
 from earmark.training.embedding_store import embedding_store
-from earmark.training.embeddings import settled
+from earmark.training.embeddings import on_frames, settled
 from earmark.training.feature_store import FeatureStore
-from earmark.training.sources import Sources
+from earmark.training.sources import Sources, Split
+from earmark.training.strong_labels import Complete, StrongLabels, frame_labels
 
 RATE = 2.0
 CLIPS = [weak_clip(f"{name}.wav", where=f"weak.tsv:{row}") for row, name in enumerate("abc", start=2)]
@@ -72,6 +77,47 @@ def test_spans_are_cut_at_frames(tmp_path: Path) -> None:
         np.testing.assert_array_equal(store.clip(index), whole[first:end])
     ((_, _, remark),) = store.notes  # two frames more than there are would be no loss worth one
     assert remark.startswith("offset 99 s is after the end of the file at 11.00 s")
+
+
+def test_events_of_a_span_lie_where_its_first_frame_begins() -> None:
+    # Frames of 1 s; spans from 1.4 s and from 3.0 s on, an event from 2.0 to 4.0 s of the recording in each.
+    clips = clip_set(
+        [weak_clip("a.wav", ["dog"], onset=1.4, offset=9.0), weak_clip("b.wav", ["dog"], onset=3.0, offset=9.0)],
+        ["dog"],
+        holdout_fraction=0,
+    )
+    whole = StrongLabels((Event(2.0, 4.0, "dog"),), (Complete(), Complete(8.0, 8.5)))
+    clips = replace(clips, strong=(whole.within(1.4, 9.0), whole.within(3.0, 9.0)))
+    config = for_embeddings(Config(), frames_per_second=1.0, n_dims=2)
+    moved = on_frames(clips, config)
+    assert moved.strong is not None
+    first, second = moved.strong
+    assert first is not None
+    assert (first.events[0].onset, first.events[0].offset) == pytest.approx((1.0, 3.0))  # from 1 s on
+    assert first.complete[0] == Complete()
+    assert (first.complete[1].onset, first.complete[1].offset) == pytest.approx((7.0, 7.5))
+    assert clips.strong is not None
+    assert second == clips.strong[1]
+    labels, known = frame_labels(
+        first, ["dog"], n_frames=8, timeline=config.features.timeline, time_reduction=config.model.time_reduction
+    )
+    assert labels.flatten().tolist() == pytest.approx([0, 1, 1, 0, 0, 0, 0, 0], abs=1e-3)
+    assert known.all()
+    assert on_frames(clips, Config()) is clips
+
+
+def test_a_run_on_embeddings_learns_spans_where_their_frames_begin(tmp_path: Path) -> None:
+    arrays(tmp_path, (12, 2), (12, 2), rate=1.0)
+    rows = ["filename\tonset\toffset\tevent_labels", "a.wav\t1.4\t9\tdog", "b.wav\t0\t9\t"]
+    (tmp_path / "weak.tsv").write_text("\n".join(rows))
+    (tmp_path / "strong.tsv").write_text("filename\tonset\toffset\tevent_label\na.wav\t2\t4\tdog\n")
+    sources = Sources(tmp_path / "weak.tsv", strong=tmp_path / "strong.tsv", embeddings=tmp_path)
+    joined, config = prepared(sources, changed(Config(), training={"holdout_fraction": 0.0}), Split(), None)
+    assert config.features.n_dims == 2
+    assert joined.clips.strong is not None
+    assert joined.clips.strong[0] is not None
+    event = joined.clips.strong[0].events[0]
+    assert (event.onset, event.offset) == pytest.approx((1.0, 3.0))  # from 1 s on, where the first frame begins
 
 
 def test_one_bad_array_does_not_cost_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,6 +205,17 @@ def test_nothing_tells_the_frame_rate(tmp_path: Path) -> None:
     refused(
         arrays(tmp_path, (20, 5)), other, f"features.frames_per_second is 50, but {tmp_path} states 2 in its features"
     )
+
+
+def test_one_array_of_another_orientation(tmp_path: Path) -> None:
+    refused(arrays(tmp_path, (20, 5), (5, 21), (30, 5)), Config(), "b.wav.npy: has shape (5, 21), but")
+    refused(arrays(tmp_path, (20, 5), (5, 21), (30, 5)), Config(), "are frames and dims swapped in this one?")
+
+
+def test_labels_without_clips(tmp_path: Path) -> None:
+    sources = arrays(tmp_path, (20, 5))
+    with pytest.raises(ValueError, match=r"weak\.tsv: lists no clips - nothing can be learned from it"):
+        settled(Config(), [], sources)
 
 
 def test_no_array_at_all(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from earmark.detection.settings import ClassDecoding, Decoding
 from earmark.models.crnn import Network
 from earmark.training.clips import ClipSet
 from earmark.training.feature_store import FeatureStore
-from earmark.training.held_out import batch_frames, choose_decoding, held_out_figures, tag_f1
+from earmark.training.held_out import batch_frames, choose_decoding, held_out_figures, start_decoding, tag_f1
 
 N_CLIPS = 13
 
@@ -117,6 +117,16 @@ def test_mode_fixed_takes_the_settings_as_they_are(rng: np.random.Generator) -> 
     found = decoding_of(rng, mode="fixed", threshold=0.6, low_threshold=0.3, **LENGTHS)
     expected = ClassDecoding(threshold=0.6, low_threshold=0.3, clip_threshold=0.6, **LENGTHS)
     assert found == Decoding("fixed", ("class 0", "class 1", "class 2"), (expected,) * 3)
+
+
+def test_durations_are_in_sorted_order_whatever_the_order_of_the_classes() -> None:
+    # A run that continues a model has the model's classes first.
+    config = changed(decoding={"mode": "duration", "mean_seconds": (0.9, 3.0, 6.0)})
+    found = start_decoding(config, ("dog", "owl", "cat"))
+    windows = {label: found.of(label).median_seconds for label in found.classes}
+    assert windows == pytest.approx({"cat": 0.3, "dog": 1.0, "owl": 2.0})
+    with pytest.raises(ValueError, match=r"one entry per class, 2 \(cat, dog\), got 3"):
+        start_decoding(config, ("dog", "cat"))
 
 
 def test_mode_duration_takes_only_the_windows_from_the_durations(rng: np.random.Generator) -> None:

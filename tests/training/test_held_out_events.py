@@ -51,6 +51,17 @@ def test_the_event_figure_is_that_of_the_clips_wholly_labelled(rng: np.random.Ge
     clips, store = some_clips(rng)
     assert wholly_labelled(clips, np.arange(5)) == [0, 2]
     assert wholly_labelled(clips, np.array([2, 4])) == [2]
+    # Of a class that only the model has from which a run continues, no labels speak.
+    assert clips.strong is not None
+    said = frozenset(CLASSES[:-1])
+    first, second, _, *others = clips.strong
+    assert first is not None
+    only = (StrongLabels(first.events, (Complete(classes=said),)), second, StrongLabels((), (Complete(classes=said),)))
+    strong = (*only, *others)
+    known = np.ones_like(clips.known)
+    assert wholly_labelled(replace(clips, strong=strong, known=known), np.arange(5)) == []
+    known[:, -1] = False
+    assert wholly_labelled(replace(clips, strong=strong, known=known), np.arange(5)) == [0, 2]
     network = lively_network(classes=CLASSES)
     figures = held_out_figures(network, clips, store, np.arange(5), SMALL)
     assert figures.events is not None

@@ -91,6 +91,21 @@ def test_with_a_reviewed_table_all_else_is_unknown(tmp_path: Path, audio: Path) 
     ]
 
 
+def test_a_class_of_the_model_may_be_reviewed_and_not_be_there(tmp_path: Path, audio: Path) -> None:
+    files = {name: tmp_path / f"{name}.tsv" for name in HEADS}
+    rows = {"weak": "a.wav\tdog\nb.wav\t", "strong": "a.wav\t1\t2\tdog", "reviewed": "a.wav\t0\t10\tdog,cat"}
+    for name, file in files.items():
+        file.write_text(f"{HEADS[name]}\n{rows[name]}\n")
+    sources = Sources(files["weak"], audio, files["strong"], files["reviewed"])
+    clips = join(sources, ALL, Split(), model_classes=("cat", "owl")).clips
+    assert clips.classes == ("cat", "owl", "dog")
+    assert clips.strong is not None
+    assert clips.strong[0] is not None
+    assert {label for label in clips.classes if clips.strong[0].is_complete(label)} == {"cat", "dog"}
+    with pytest.raises(ValueError, match=r"reviewed\.tsv:2: says where 'cat' is complete, but no clip"):
+        join(sources, ALL, Split(), model_classes=("owl",))
+
+
 def test_a_class_that_only_the_strong_labels_have_was_not_listened_for_elsewhere(tmp_path: Path, audio: Path) -> None:
     found = joined(
         tmp_path,

@@ -13,8 +13,8 @@ from oracles.training_cases import SMALL, changed, clips_in_memory, lively_netwo
 from earmark.config import Config
 from earmark.models.crnn import Network
 from earmark.training.batch import Batch, collate
-from earmark.training.mean_teacher import mean_teacher_terms, move_teacher, new_teacher, ramp, with_noise
-from earmark.training.supervised import supervised_terms
+from earmark.training.mean_teacher import move_teacher, new_teacher, ramp, with_noise
+from earmark.training.terms import loss_terms
 
 CERTAIN = changed(teacher={"noise_db": 0.0})
 
@@ -67,7 +67,7 @@ def test_statistics_of_batch_normalisation_are_never_averaged(batch_norm: str) -
 
 def test_a_teacher_that_hears_the_same_agrees(rng: np.random.Generator) -> None:
     network, one = lively_network(CERTAIN).train(), unlabelled_batch(rng)
-    terms = mean_teacher_terms(network, new_teacher(network), one, CERTAIN, epochs_done=9.0)
+    terms = loss_terms(network, one, CERTAIN, teacher=new_teacher(network), epochs_done=9.0)
     assert terms["consistency_frames"].item() == pytest.approx(0.0, abs=1e-10)
     assert terms["consistency_clips"].item() == pytest.approx(0.0, abs=1e-10)
     assert terms["tags"].item() == 0.0
@@ -86,7 +86,7 @@ def test_the_disagreement_is_that_of_real_frames_and_all_clips(rng: np.random.Ge
         ]
     squares = [(frames[0] - frames[1])[row, : length // 2].flatten() ** 2 for row, length in enumerate((40, 60))]
     for epochs_done, weight in ((0.0, 2 * math.exp(-5)), (0.75, 2 * math.exp(-1.25)), (1.5, 2.0), (3.0, 2.0)):
-        terms = mean_teacher_terms(network, teacher, spoilt, CERTAIN, epochs_done=epochs_done)  # T is 1.5 of 3 epochs
+        terms = loss_terms(network, spoilt, CERTAIN, teacher=teacher, epochs_done=epochs_done)  # T is 1.5 of 3 epochs
         expected = weight * np.concatenate(squares).mean()
         assert terms["consistency_frames"].item() == pytest.approx(expected, rel=1e-4)
         assert terms["consistency_clips"].item() == pytest.approx(
@@ -98,7 +98,7 @@ def test_only_the_student_learns_and_both_hear_with_their_own_dropout(rng: np.ra
     config = changed(CERTAIN, model={"conv_dropout": 0.4})
     network = lively_network(config).train()
     teacher = new_teacher(network)
-    terms = mean_teacher_terms(network, teacher, unlabelled_batch(rng), config, epochs_done=3.0)
+    terms = loss_terms(network, unlabelled_batch(rng), config, teacher=teacher, epochs_done=3.0)
     assert terms["consistency_frames"].item() > 1e-4  # with one and the same dropout it would be 0
     torch.stack(list(terms.values())).sum().backward()
     assert all(value.grad is None for value in teacher.parameters())
@@ -108,8 +108,8 @@ def test_only_the_student_learns_and_both_hear_with_their_own_dropout(rng: np.ra
 def test_labels_count_as_without_a_teacher(rng: np.random.Generator) -> None:
     network, one = lively_network(CERTAIN), unlabelled_batch(rng)
     one = dataclasses.replace(one, tags_known=torch.tensor([[True, False, True], [False, False, False]]))
-    terms = mean_teacher_terms(network, new_teacher(network), one, CERTAIN, epochs_done=3.0)
-    for name, value in supervised_terms(network, one, CERTAIN).items():
+    terms = loss_terms(network, one, CERTAIN, teacher=new_teacher(network), epochs_done=3.0)
+    for name, value in loss_terms(network, one, CERTAIN).items():
         torch.testing.assert_close(terms[name], value)
 
 

@@ -28,7 +28,7 @@ def test_the_first_step_is_not_timed_and_long_clips_have_their_own_rate(monkeypa
     steps: list[list[int]] = []
     a, b, long = [1], [3], [40]  # a clip is called by its hundreds of frames
 
-    def step(network: Any, teacher: Any, optimiser: Any, data: Any, batch: list[int], config: Any) -> int:
+    def step(network: Any, teacher: Any, old: Any, optimiser: Any, data: Any, batch: list[int], config: Any) -> int:
         nonlocal clock
         steps.append(batch)
         n_frames = 100 * batch[0]

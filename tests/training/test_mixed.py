@@ -15,8 +15,9 @@ from oracles.training_cases import changed, clips_in_memory
 from run_cases import BUSY, CALM, Stopped, files, rows, run_loop, some_data
 
 from earmark.events import Event
+from earmark.training import loop
 from earmark.training.checkpoint import load_checkpoint
-from earmark.training.drawing import TrainingData
+from earmark.training.drawing import TrainingData, epoch_plan
 from earmark.training.strong_labels import Complete, StrongLabels
 
 HOP_SECONDS = 0.02  # of the small network's features
@@ -86,6 +87,23 @@ def test_a_tenth_of_strong_labels_tells_which_of_two_sounds_is_meant(tmp_path: P
         f1.append(2 * (frames & np.array(truth)).sum() / (frames.sum() + np.array(truth).sum()))
     assert f1[1] > 0.9, f1
     assert f1[0] < 0.7, f1
+
+
+def test_the_teacher_knows_how_many_steps_there_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Early in a run it averages over the steps so far, so their number counts on through the epochs.
+    told: list[tuple[int, int]] = []
+    honest = loop.move_teacher
+
+    def noted(*models: Any, step: int, n_steps: int) -> None:
+        told.append((step, n_steps))
+        honest(*models, step=step, n_steps=n_steps)
+
+    monkeypatch.setattr(loop, "move_teacher", noted)
+    config = changed(CALM, training={"epochs": 2, "method": "mean_teacher"})
+    progress = run_loop(tmp_path, config)
+    assert progress.step > progress.epoch == 2
+    assert [step for step, _ in told] == list(range(1, progress.step + 1))
+    assert {n_steps for _, n_steps in told} == {2 * len(epoch_plan(some_data(), config, epoch=1))}
 
 
 def test_the_teacher_moves_after_every_step(tmp_path: Path) -> None:

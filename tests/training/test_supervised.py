@@ -15,7 +15,8 @@ from torch.nn import functional
 from earmark.config import Config, FeatureConfig, ModelConfig, TrainingConfig
 from earmark.config_file import read_config
 from earmark.training.batch import Batch, collate
-from earmark.training.supervised import clip_log_probs, piece_and_context_frames, supervised_terms
+from earmark.training.supervised import clip_log_probs, piece_and_context_frames
+from earmark.training.terms import loss_terms
 
 TAGS = [[1, 0, 0], [0, 1, 1], [1, 1, 0]]
 KNOWN = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
@@ -44,7 +45,7 @@ def test_clip_probabilities_are_those_of_every_clip_alone(rng: np.random.Generat
 def test_the_loss_is_the_cross_entropy_of_what_is_known(loss: str, rng: np.random.Generator) -> None:
     config = changed(training={"loss": loss})
     network, one = lively_network(config), batch(rng)
-    terms = supervised_terms(network, one, config)
+    terms = loss_terms(network, one, config)
     probs = clip_log_probs(network, one, config)[0].exp()
     expected = functional.binary_cross_entropy(probs[one.tags_known], one.tags[one.tags_known])
     torch.testing.assert_close(terms["tags"], expected, atol=1e-5, rtol=1e-5)
@@ -56,20 +57,20 @@ def test_the_two_losses_differ_where_the_clamp_begins(rng: np.random.Generator) 
     network, one = lively_network(), batch(rng)
     with torch.no_grad():
         network.crnn.linear.bias.sub_(100.0)  # certain that nothing is there, and wrong
-    log = supervised_terms(network, one, SMALL)["tags"].item()
-    clamped = supervised_terms(network, one, changed(training={"loss": "clamped"}))["tags"].item()
+    log = loss_terms(network, one, SMALL)["tags"].item()
+    clamped = loss_terms(network, one, changed(training={"loss": "clamped"}))["tags"].item()
     assert clamped < 16.2 < 40 < log
 
 
 def test_unknown_tags_do_not_matter(rng: np.random.Generator) -> None:
     network, one = lively_network(), batch(rng)
     turned = dataclasses.replace(one, tags=torch.where(one.tags_known, one.tags, 1 - one.tags))
-    torch.testing.assert_close(supervised_terms(network, turned, SMALL), supervised_terms(network, one, SMALL))
+    torch.testing.assert_close(loss_terms(network, turned, SMALL), loss_terms(network, one, SMALL))
 
 
 def test_the_penalty_is_that_of_the_pooling_function(rng: np.random.Generator) -> None:
     config = changed(pooling={"name": "power", "initial": 2.0, "penalty": 0.25})
-    terms = supervised_terms(lively_network(config), batch(rng), config)
+    terms = loss_terms(lively_network(config), batch(rng), config)
     assert terms["penalty"].item() == pytest.approx(3.0)  # 0.25 * (4 + 4 + 4)
 
 
@@ -79,8 +80,8 @@ def test_a_long_clip_in_pieces_costs_what_it_costs_whole(name: str, rng: np.rand
     network = lively_network(config)
     clips, store = clips_in_memory([rng.normal(-7.0, 1.5, (900, 16))], [TAGS[0]])  # 18 s
     one = collate(clips, store, [0], time_reduction=2)
-    whole = supervised_terms(network, one, changed(config, training={"piece_seconds": 60.0}))
-    torch.testing.assert_close(supervised_terms(network, one, config), whole, atol=1e-4, rtol=0)
+    whole = loss_terms(network, one, changed(config, training={"piece_seconds": 60.0}))
+    torch.testing.assert_close(loss_terms(network, one, config), whole, atol=1e-4, rtol=0)
 
 
 def with_frames(one: Batch, rng: np.random.Generator) -> Batch:
@@ -97,7 +98,7 @@ def with_frames(one: Batch, rng: np.random.Generator) -> Batch:
 def test_every_loss_sees_only_what_is_known(rng: np.random.Generator) -> None:
     network, one = lively_network(), with_frames(batch(rng), rng)
     one = dataclasses.replace(one, tags=torch.where(one.tags_known, one.tags, math.nan))
-    terms = supervised_terms(network, one, SMALL)
+    terms = loss_terms(network, one, SMALL)
     assert set(terms) == {"tags", "frames", "penalty"}
     assert one.frame_tags is not None
     probs = torch.sigmoid(network(one.features, one.mask).logits)
@@ -112,15 +113,15 @@ def test_every_loss_sees_only_what_is_known(rng: np.random.Generator) -> None:
 
 def test_the_weight_of_frames_and_tags_where_all_frames_are_known(rng: np.random.Generator) -> None:
     network, one = lively_network(), with_frames(batch(rng), rng)
-    terms = supervised_terms(network, one, SMALL)
+    terms = loss_terms(network, one, SMALL)
     heavy = changed(training={"frame_weight": 2.5, "tags_of_strong": False})
-    other = supervised_terms(network, one, heavy)
+    other = loss_terms(network, one, heavy)
     torch.testing.assert_close(other["frames"], 2.5 * terms["frames"])
     # Of the second clip's first class every frame is known, so its tag no longer counts; all others do.
     fewer = one.tags_known.clone()
     assert fewer[1, 0]
     fewer[1, 0] = False
-    expected = supervised_terms(network, dataclasses.replace(one, tags_known=fewer), SMALL)
+    expected = loss_terms(network, dataclasses.replace(one, tags_known=fewer), SMALL)
     torch.testing.assert_close(other["tags"], expected["tags"])
     assert other["tags"] != terms["tags"]
 

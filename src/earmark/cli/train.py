@@ -25,7 +25,7 @@ _FEW_CLIPS, _SHOWN_FEW = 2, 5
 @click.option("--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from, not from audio.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the run.")
 @click.option("--strong", type=click.Path(path_type=Path), help="Strong labels (what happens when), of some files.")
-@click.option("--reviewed", type=click.Path(path_type=Path), help="Where they are complete. [default: everywhere]")
+@click.option("--reviewed", type=click.Path(path_type=Path), help="Where --strong is complete. [default: its files]")
 @click.option("--unlabelled", type=click.Path(path_type=Path), help="Folder of recordings without labels.")
 @click.option(
     "--from", "start_from", type=click.Path(path_type=Path), help="Model to continue: a run, or a file in it."
@@ -67,6 +67,14 @@ def command(
     """Train a detector from tagged clips, and from what else there is: strong labels, recordings without labels.
 
     LABELS is a TSV or CSV file with the columns filename and event_labels, or a folder with one sub-folder per class.
+
+    With --strong, recordings teach their moments too, those of LABELS or others beside them. In their files all that is
+    not marked is taken to be without, unless --reviewed says where, and for which classes, somebody looked: a table
+    with the columns filename, onset, offset and classes.
+
+    With --unlabelled, a mean teacher learns from recordings of which nothing is known. How many clips of each kind make
+    a batch is found by itself, or told by --set quotas.weak=6 and likewise strong and unlabelled. What all this comes
+    to is shown by --dry-run.
 
     With --features, another network has done the hearing: DIR holds an array of NumPy (frames, dims) for every
     recording, named after it (site/a.wav.npy). Its frame rate is told by --set features.frames_per_second=..., by a

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,11 +11,46 @@ from earmark.config import Config
 from earmark.models.crnn import Network
 from earmark.models.features import LogMel
 from earmark.training.clips import ClipSet
+from earmark.training.continuing import StartModel, refuse_other_settings
 from earmark.training.drawing import TrainingData
+from earmark.training.embeddings import on_frames, settled
 from earmark.training.feature_store import FeatureStore, located
 from earmark.training.held_out import choose_decoding
 from earmark.training.held_out_events import wholly_labelled
+from earmark.training.joining import Joined, join
 from earmark.training.mixing import check_quotas
+from earmark.training.sources import Sources, Split
+
+
+def prepared(sources: Sources, config: Config, split: Split, start: StartModel | None) -> tuple[Joined, Config]:
+    """Return the clips of a run and its complete settings, checked against each other before anything is read.
+
+    Args:
+        sources: labels, recordings or embeddings.
+        config: of the run, without what embeddings tell.
+        split: how clips are held out.
+        start: the model it continues, if it does.
+
+    Raises:
+        ValueError: for wrong labels, or settings that fit neither them nor the model.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     labels = Path(folder, "weak.tsv")
+        ...     _ = labels.write_text("filename\\tevent_labels\\na.wav\\tdog\\nb.wav\\t\\nc.wav\\tdog\\n")
+        ...     joined, config = prepared(Sources(labels, Path(folder)), Config(), Split(), None)
+        >>> joined.clips.classes, config == Config()
+        (('dog',), True)
+    """
+    joined = join(sources, config, split, model_classes=() if start is None else start.classes)
+    config, _ = settled(config, joined.clips.clips, sources)
+    if start is not None:
+        refuse_other_settings(config, start)
+    joined = replace(joined, clips=on_frames(joined.clips, config))
+    check_settings(config, joined.clips)
+    return joined, config
 
 
 def training_data(clips: ClipSet, store: FeatureStore) -> TrainingData:

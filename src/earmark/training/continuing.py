@@ -44,6 +44,10 @@ class StartModel:
         """Its classes, in their order."""
         return self.checkpoint.network.classes
 
+    def frozen(self, device: torch.device) -> Network:
+        """The model as it is, on a device: it says what the network should not forget, and never learns."""
+        return self.checkpoint.network.eval().requires_grad_(False).to(device)
+
     @property
     def about(self) -> dict[str, object]:
         """Where a model came from, for the card of what is made of it."""
@@ -97,8 +101,10 @@ def start_of(out: Path, given: Path | None, *, resume: bool) -> StartModel | Non
         True
     """
     stored = out / START
-    if not (resume and (out / "log.jsonl").exists()):
+    has_learned = (out / "log.jsonl").exists()
+    if not resume or (not has_learned and (given is not None or not stored.exists())):
         return None if given is None else read_start(given)
+    # Also when it was stopped while it still read its clips.
     before = read_start(stored) if stored.exists() else None
     if given is not None:
         now = read_start(given)

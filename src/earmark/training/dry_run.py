@@ -16,18 +16,16 @@ from numpy.typing import NDArray
 from earmark.config import Config
 from earmark.training import measuring
 from earmark.training.batch import Batch
+from earmark.training.checking import prepared
 from earmark.training.clips import KINDS, ClipSet
-from earmark.training.continuing import read_start, refuse_other_settings
+from earmark.training.continuing import read_start
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData, drawn_batch, planned_batches
-from earmark.training.embeddings import settled
 from earmark.training.feature_store import located
 from earmark.training.headers import headers_of_audio, headers_of_embeddings
 from earmark.training.held_out import batch_frames
-from earmark.training.joining import join
 from earmark.training.mean_teacher import has_teacher, new_teacher
 from earmark.training.reading import read_features
-from earmark.training.run import check_settings
 from earmark.training.sampling import batches_by_length
 from earmark.training.sources import Sources, Split
 from earmark.training.starting import new_network
@@ -148,14 +146,8 @@ def dry_run(
         on_file: told how many of how many files were probed.
     """
     start = None if sources.start_from is None else read_start(sources.start_from)
-    joined = join(
-        sources, config, Split() if split is None else split, model_classes=() if start is None else start.classes
-    )
+    joined, config = prepared(sources, config, Split() if split is None else split, start)
     whole = joined.clips
-    config, _ = settled(config, whole.clips, sources)
-    if start is not None:
-        refuse_other_settings(config, start)
-    check_settings(config, whole)
     if sources.embeddings is not None:
         headers = headers_of_embeddings(whole.clips, sources.embeddings, config)
     else:
@@ -183,12 +175,13 @@ def dry_run(
 
         network = new_network(data, config).to(choose_device(device))
         teacher = new_teacher(network) if has_teacher(config, whole) else None
+        old = None if start is None else start.frozen(network.mean.device)
         measuring.forget_peak_memory(network.mean.device)
         first_rows = rows(plan.batches[0]) or data.training[:1].tolist()
         first = drawn_batch(network, data, first_rows, config, step=1)
         usual = [rows(batch) for batch in plan.usual_to_time() if rows(batch)]
         rate, long_rate = measuring.step_seconds_per_frame(
-            network, data, config, usual=usual, longest=rows(plan.longest()), teacher=teacher
+            network, data, config, usual=usual, longest=rows(plan.longest()), teacher=teacher, old=old
         )
         look_rate = measuring.look_seconds_per_frame(network, data, config)
         checkpoint_seconds = measuring.checkpoint_seconds(network, config, Path(folder))

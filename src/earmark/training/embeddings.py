@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from earmark.audio import find_clips, late_onset, probe_audio
@@ -12,6 +12,7 @@ from earmark.config import Config, for_embeddings
 from earmark.embeddings import array_shape, embeddings_of, fits, frame_rate_beside, frame_rate_from
 from earmark.labels.weak import WeakClip
 from earmark.timeline import Timeline
+from earmark.training.clips import ClipSet
 from earmark.training.sources import Sources
 
 _NAMED = 3  # wrong recordings in one message
@@ -75,6 +76,8 @@ def settled(config: Config, clips: Sequence[WeakClip], sources: Sources) -> tupl
         return config, ""
     if not folder.is_dir():
         raise ValueError(f"{folder.as_posix()}: there is no such folder of embeddings - is the path right?")
+    if not clips:
+        raise ValueError(f"{sources.labels}: lists no clips - nothing can be learned from it")
     shapes = array_shapes(clips, folder)
     if not shapes.of:
         first = shapes.missing[clips[0].filename]
@@ -129,6 +132,35 @@ def span_frames(clip: WeakClip, shapes: ArrayShapes, grid: Timeline) -> tuple[in
     return first, end
 
 
+def on_frames(clips: ClipSet, config: Config) -> ClipSet:
+    """Return the clips with their events counted from the beginning of their first frame.
+
+    Sound is cut where a tagged span begins, embeddings only between two frames: a span from 1.4 s on begins with the
+    frame in which that moment lies, perhaps at 1 s. Without embeddings the clips stay as they are.
+
+    Example:
+        >>> from earmark.config import FeatureConfig
+        >>> from earmark.events import Event
+        >>> from earmark.training.clips import clip_set
+        >>> from earmark.training.strong_labels import StrongLabels
+        >>> span = WeakClip("a.wav", frozenset({"dog"}), None, 1.25, 9.0, {}, "weak.tsv:2")
+        >>> clips = clip_set([span], ["dog"], holdout_fraction=0)
+        >>> clips = replace(clips, strong=(StrongLabels((Event(0.0, 2.0, "dog"),), ()),))     # from 1.25 to 3.25 s
+        >>> moved = on_frames(clips, Config(features=FeatureConfig(frames_per_second=1.0, n_dims=768)))
+        >>> moved.strong[0].events[0].onset, moved.strong[0].events[0].offset     # frame 0 begins at 1 s
+        (0.25, 2.25)
+    """
+    if clips.strong is None or not config.features.is_embeddings:
+        return clips
+    grid = config.features.timeline
+    onsets = [0.0 if clip.onset is None else clip.onset for clip in clips.clips]
+    strong = tuple(
+        None if labels is None else labels.later(max(0.0, onset - grid.seconds(grid.frame(onset))))
+        for labels, onset in zip(clips.strong, onsets, strict=True)
+    )
+    return replace(clips, strong=strong)
+
+
 def _common_dims(shapes: ArrayShapes, wanted: int | None) -> int:
     """The dims that all arrays have."""
     counts = Counter(dims for _, dims in shapes.of.values())
@@ -139,6 +171,8 @@ def _common_dims(shapes: ArrayShapes, wanted: int | None) -> int:
         hint = "were they made by two networks?"
         if len({frames for frames, _ in shapes.of.values()}) == 1:
             hint = f"all have {shape[0]} on the first; are frames and dims swapped? Save array.T, (frames, dims)"
+        elif shape[0] == usual:
+            hint = "are frames and dims swapped in this one? Save array.T, (frames, dims)"
         raise ValueError(
             f"{shapes.files[other].as_posix()}: has shape {shape}, but {shapes.files[first].as_posix()} has"
             f" {shapes.of[first]}: every array must have the same number of dims, on its second axis - {hint}"

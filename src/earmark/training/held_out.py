@@ -208,9 +208,10 @@ def start_decoding(config: Config, classes: tuple[str, ...]) -> Decoding:
     if len(chosen.mean_seconds) != len(classes):
         raise ValueError(
             f"decoding.mean_seconds must have one entry per class, {len(classes)}"
-            f" ({', '.join(classes)}), got {len(chosen.mean_seconds)}"
+            f" ({', '.join(sorted(classes))}), got {len(chosen.mean_seconds)}"
         )
-    durations = dict(zip(classes, chosen.mean_seconds, strict=True))
+    # Sorted, as the configuration says; the classes of a run that continues a model are in the order they came.
+    durations = dict(zip(sorted(classes), chosen.mean_seconds, strict=True))
     windows = from_durations(classes, durations).settings
     settings = tuple(replace(setting, median_seconds=window.median_seconds) for window in windows)
     return Decoding("duration", classes, settings)

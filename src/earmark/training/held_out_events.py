@@ -48,7 +48,9 @@ class HeldOutEvents:
 
 
 def wholly_labelled(clips: ClipSet, indices: NDArray[np.intp]) -> list[int]:
-    """Return those of the clips at `indices` of which every event of every class is known.
+    """Return those of the clips at `indices` of which every event is known, of every class that labels speak of.
+
+    Classes that only the model has from which a run continues may be in them or not.
 
     Example:
         >>> from earmark.labels.weak import WeakClip
@@ -61,10 +63,11 @@ def wholly_labelled(clips: ClipSet, indices: NDArray[np.intp]) -> list[int]:
     """
     if clips.strong is None:
         return []
+    asked = [label for column, label in enumerate(clips.classes) if clips.known[:, column].any()]
     return [
         int(index)
         for index in indices
-        if (labels := clips.strong[index]) is not None and all(labels.is_complete(label) for label in clips.classes)
+        if (labels := clips.strong[index]) is not None and all(labels.is_complete(label) for label in asked)
     ]
 
 

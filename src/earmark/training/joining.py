@@ -59,7 +59,7 @@ def join(sources: Sources, config: Config, split: Split, *, model_classes: Seque
     classes = tuple(sorted(tag_classes | strong.classes))
     if not classes or not tagged:
         classes = classes_to_learn(tagged, sources.labels)  # says what is wrong
-    _refuse_unknown_classes(strong, classes)
+    _refuse_unknown_classes(strong, (*classes, *model_classes))
     rows, labels, untimed = _tagged_rows(tagged, strong, tag_classes)
     in_table = {clip.filename for clip in tagged}
     for filename, of_file in strong.labels.items():

@@ -9,22 +9,7 @@ from torch.nn import functional
 from earmark.config import Config
 from earmark.models.crnn import FrameOutput, Network
 from earmark.training.batch import Batch
-from earmark.training.supervised import batch_output, terms_of
-
-
-def continued_terms(network: Network, old: Network, batch: Batch, config: Config) -> dict[str, Tensor]:
-    """Return the terms of the loss of one batch in a run that continues a model, ``kept`` among them.
-
-    Example:
-        >>> old, new = Network(Config(), ["dog"]).eval(), Network(Config(), ["dog", "cat"])
-        >>> known = torch.tensor([[False, True]])     # nobody listened for dogs
-        >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.ones(1, 2), known, ("a.wav",))
-        >>> list(continued_terms(new, old, batch, Config()))
-        ['tags', 'penalty', 'kept']
-    """
-    output = batch_output(network, batch, config)
-    log_probs = network.pool.log_probs(output.logits, output.mask, output.hidden)
-    return {**terms_of(output, log_probs, network, batch, config), **kept_terms(old, output, batch, config)}
+from earmark.training.supervised import batch_output
 
 
 def kept_terms(old: Network, output: FrameOutput, batch: Batch, config: Config) -> dict[str, Tensor]:

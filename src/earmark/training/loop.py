@@ -24,10 +24,10 @@ from earmark.training.batch import Batch
 from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch, epoch_plan
 from earmark.training.epochs import epoch_row, set_learning_rate
-from earmark.training.keeping import continued_terms, kept_terms
 from earmark.training.log import RunLog, pooling_table
-from earmark.training.mean_teacher import mean_teacher_terms, move_teacher
-from earmark.training.supervised import batch_output, supervised_terms
+from earmark.training.mean_teacher import move_teacher
+from earmark.training.supervised import batch_output
+from earmark.training.terms import loss_terms
 
 
 def train_network(
@@ -97,7 +97,7 @@ def train_network(
             batch = drawn_batch(network, data, plan[index], config, step)
             epochs_done = epoch - 1 + index / len(plan)
             set_learning_rate(optimiser, config, epochs_done, halvings=progress.halvings)
-            terms = _terms(network, teacher, old, batch, config, epochs_done)
+            terms = loss_terms(network, batch, config, teacher=teacher, old=old, epochs_done=epochs_done)
             loss = torch.stack(list(terms.values())).sum()
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
@@ -137,23 +137,6 @@ def train_network(
         saved_at = time.monotonic()
         on_row(row)
     return progress
-
-
-def _terms(
-    network: Network,
-    teacher: Network | None,
-    old: Network | None,
-    batch: Batch,
-    config: Config,
-    epochs_done: float,
-) -> dict[str, Tensor]:
-    """The terms of the loss, with or without a teacher, and a model that is continued."""
-    if teacher is None:
-        return supervised_terms(network, batch, config) if old is None else continued_terms(network, old, batch, config)
-    terms = mean_teacher_terms(network, teacher, batch, config, epochs_done=epochs_done)
-    if old is not None:
-        terms |= kept_terms(old, batch_output(network, batch, config), batch, config)
-    return terms
 
 
 def new_optimiser(network: Network, config: Config) -> torch.optim.Adam:

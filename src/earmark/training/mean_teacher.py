@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from earmark.config import Config
-from earmark.models.crnn import Network
+from earmark.models.crnn import FrameOutput, Network
 from earmark.training.batch import Batch
 from earmark.training.clips import ClipSet
-from earmark.training.supervised import batch_output, terms_of
+from earmark.training.supervised import batch_output
 
 _MOMENTUM = 0.999
 _MEMORIES = 10  # that follow one another in a run
@@ -98,13 +98,21 @@ def ramp(epochs_done: float, ramp_epochs: float) -> float:
     return math.exp(-5.0 * (1.0 - min(1.0, epochs_done / ramp_epochs)) ** 2)
 
 
-def mean_teacher_terms(
-    network: Network, teacher: Network, batch: Batch, config: Config, *, epochs_done: float
+def consistency_terms(
+    teacher: Network, output: FrameOutput, log_y: Tensor, batch: Batch, config: Config, *, epochs_done: float
 ) -> dict[str, Tensor]:
-    """Return the terms of the loss of one batch: those of its labels, and how much the network disagrees.
+    """Return the terms of the loss of one batch that say how much the network disagrees with its teacher.
 
     ``consistency_frames`` and ``consistency_clips`` are the mean squared differences between the probabilities of the
     two, of real frames and of clips, of every clip of the batch, times the weight so far.
+
+    Args:
+        teacher: in training mode, without gradients.
+        output: what the network says about the frames of the batch.
+        log_y: log y^c, what it says about the clips, (batch, classes).
+        batch: the clips, as the network heard them.
+        config: weight, ramp and noise.
+        epochs_done: whole and parts.
 
     Example:
         >>> network, no = Network(Config(), ["dog"]), torch.zeros(1, 1, dtype=torch.bool)
@@ -112,13 +120,11 @@ def mean_teacher_terms(
         >>> for model, bias in ((network, 0.0), (teacher, 100.0)):     # one says 0.5 of everything, the other 1
         ...     _ = model.crnn.linear.weight.data.zero_(), model.crnn.linear.bias.data.fill_(bias)
         >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.zeros(1, 1), no, ("a.wav",))     # unlabelled
-        >>> terms = mean_teacher_terms(network, teacher, batch, Config(), epochs_done=40)     # 2 * 0.5 ** 2
+        >>> output, half = batch_output(network, batch, Config()), torch.tensor([[0.5]]).log()
+        >>> terms = consistency_terms(teacher, output, half, batch, Config(), epochs_done=40)     # 2 * 0.5 ** 2
         >>> {name: round(term.item(), 4) for name, term in terms.items()}
-        {'tags': 0.0, 'penalty': 0.0, 'consistency_frames': 0.5, 'consistency_clips': 0.5}
+        {'consistency_frames': 0.5, 'consistency_clips': 0.5}
     """
-    output = batch_output(network, batch, config)
-    log_probs = network.pool.log_probs(output.logits, output.mask, output.hidden)
-    terms = terms_of(output, log_probs, network, batch, config)
     with torch.no_grad():
         heard = with_noise(batch, config.teacher.noise_db)
         taught = batch_output(teacher, heard, config)
@@ -127,8 +133,8 @@ def mean_teacher_terms(
     frames = (torch.sigmoid(output.logits) - torch.sigmoid(taught.logits)).square()
     if batch.mask is not None:
         frames = frames[batch.mask]  # (real frames of all clips, classes)
-    clips = (log_probs[0].exp() - clip_probs).square()
-    return {**terms, "consistency_frames": weight * frames.mean(), "consistency_clips": weight * clips.mean()}
+    clips = (log_y.exp() - clip_probs).square()
+    return {"consistency_frames": weight * frames.mean(), "consistency_clips": weight * clips.mean()}
 
 
 def with_noise(batch: Batch, noise_db: float) -> Batch:

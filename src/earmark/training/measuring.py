@@ -17,8 +17,8 @@ from earmark.training.checkpoint import Progress, save_checkpoint
 from earmark.training.drawing import TrainingData, drawn_batch
 from earmark.training.held_out import held_out_figures
 from earmark.training.loop import new_optimiser
-from earmark.training.mean_teacher import mean_teacher_terms, move_teacher
-from earmark.training.supervised import supervised_terms
+from earmark.training.mean_teacher import move_teacher
+from earmark.training.terms import loss_terms
 
 _TIMED_STEPS = 3
 
@@ -31,6 +31,7 @@ def step_seconds_per_frame(
     usual: Sequence[list[int]],
     longest: list[int],
     teacher: Network | None = None,
+    old: Network | None = None,
 ) -> tuple[float, float]:
     """Return the seconds that a step takes per frame of its batch, padding included: usual batches, and a long clip.
 
@@ -43,6 +44,7 @@ def step_seconds_per_frame(
         usual: batches of clips that pass whole; may be none.
         longest: a clip that passes in pieces, alone; may be none. It is timed once, since an hour of sound takes long.
         teacher: of the mean teacher, if the run has one; it learns too.
+        old: the model the run continues, if it does.
     """
     optimiser = new_optimiser(network, config)
 
@@ -50,7 +52,7 @@ def step_seconds_per_frame(
         timed = []
         for batch in islice(cycle(batches), n_untimed + n_timed):
             begin = time.perf_counter()
-            n_frames = _step(network, teacher, optimiser, data, batch, config)
+            n_frames = _step(network, teacher, old, optimiser, data, batch, config)
             timed.append((time.perf_counter() - begin, n_frames))
         return sum(seconds for seconds, _ in timed[n_untimed:]) / max(1, sum(n for _, n in timed[n_untimed:]))
 
@@ -63,6 +65,7 @@ def step_seconds_per_frame(
 def _step(
     network: Network,
     teacher: Network | None,
+    old: Network | None,
     optimiser: torch.optim.Adam,
     data: TrainingData,
     batch_clips: list[int],
@@ -70,10 +73,7 @@ def _step(
 ) -> int:
     """One step as in training; returns the frames of its batch."""
     batch = drawn_batch(network, data, batch_clips, config, step=1)
-    if teacher is None:
-        terms = supervised_terms(network, batch, config)
-    else:
-        terms = mean_teacher_terms(network, teacher, batch, config, epochs_done=0.0)
+    terms = loss_terms(network, batch, config, teacher=teacher, old=old)
     loss = torch.stack(list(terms.values())).sum()
     optimiser.zero_grad(set_to_none=True)
     loss.backward()

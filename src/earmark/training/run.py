@@ -14,17 +14,15 @@ import torch
 
 from earmark.config import Config
 from earmark.files import in_use, write_atomic
-from earmark.training.checking import check_settings as check_settings
+from earmark.training.checking import prepared
 from earmark.training.checking import training_data as training_data
 from earmark.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from earmark.training.clips import KINDS, ClipSet
-from earmark.training.continuing import StartModel, kept_decoding, refuse_other_settings, start_of
+from earmark.training.continuing import StartModel, kept_decoding, start_of
 from earmark.training.device import choose_device
 from earmark.training.drawing import TrainingData
-from earmark.training.embeddings import settled
 from earmark.training.held_out import choose_decoding, held_out_figures, tag_f1
 from earmark.training.held_out_events import event_f1
-from earmark.training.joining import join
 from earmark.training.loop import train_network
 from earmark.training.reading import read_features
 from earmark.training.sources import Sources
@@ -136,14 +134,10 @@ def train(
     chosen_device = choose_device(device)
     sources = Sources(labels, audio, strong, reviewed, unlabelled, embeddings, start_from)
     start = start_of(out, start_from, resume=resume)
-    joined = join(sources, config, split, model_classes=() if start is None else start.classes)
-    clips = joined.clips
-    config, _ = settled(config, clips.clips, sources)
-    if start is not None:
-        refuse_other_settings(config, start)
-    check_settings(config, clips)
+    joined, config = prepared(sources, config, split, start)
     for remark in joined.remarks:
         watch.on_remark(remark)
+    clips = joined.clips
     out.mkdir(parents=True, exist_ok=True)
     with in_use(out):
         result = _train(out, clips, sources, start, config, chosen_device, resume=resume, watch=watch, cache=cache)
@@ -176,7 +170,6 @@ def _train(
     card = card_of(clips, data, config, start=start)
 
     network, optimiser, progress, teacher = start_or_resume(out, data, config, device, card, start=start, resume=resume)
-    old = None if start is None else start.checkpoint.network.eval().requires_grad_(False).to(device)
     progress = train_network(
         network,
         optimiser,
@@ -187,7 +180,7 @@ def _train(
         card=card,
         on_row=watch.on_row,
         teacher=teacher,
-        old=old,
+        old=None if start is None else start.frozen(device),
     )
     metrics, untuned = _finish(out, data, config, device, progress, start)
     if cache is None:

@@ -72,6 +72,23 @@ class StrongLabels:
             reached = offset
         return reached == math.inf
 
+    def later(self, seconds: float) -> StrongLabels:
+        """The same of a clip that begins so much earlier; what was complete from its beginning on still is.
+
+        Example:
+            >>> marked = StrongLabels((Event(1.0, 2.5, "dog"),), (Complete(0.0, 9.0),)).later(0.5)
+            >>> marked.events[0].onset, marked.events[0].offset, marked.complete[0].onset, marked.complete[0].offset
+            (1.5, 3.0, 0.0, 9.5)
+        """
+        events = tuple(
+            replace(event, onset=event.onset + seconds, offset=event.offset + seconds) for event in self.events
+        )
+        complete = tuple(
+            replace(span, onset=span.onset + seconds if span.onset > 0 else 0.0, offset=span.offset + seconds)
+            for span in self.complete
+        )
+        return StrongLabels(events, complete)
+
     def within(self, onset: float, offset: float) -> StrongLabels:
         """What is known of a part of the clip, in seconds from its beginning; events are cut at its borders.
 

@@ -12,34 +12,26 @@ from earmark.training.long_clips import frame_output
 from earmark.training.losses import clamped_tag_loss, frame_loss, tag_loss
 
 
-def supervised_terms(network: Network, batch: Batch, config: Config) -> dict[str, Tensor]:
-    """Return the terms of the loss of one batch, by name; their sum is what training minimises.
+def label_terms(
+    network: Network, output: FrameOutput, log_probs: tuple[Tensor, Tensor], batch: Batch, config: Config
+) -> dict[str, Tensor]:
+    """Return the terms of the loss that the labels of one batch tell, by name.
 
     ``tags`` is the cross-entropy of the clips' probabilities against their tags; ``frames``, where the run has strong
     labels, that of the frames against theirs; ``penalty`` the pooling function's own regulariser.
 
+    Args:
+        network: whose pooling function it is.
+        output: what it says about the frames of the batch.
+        log_probs: log y^c and log (1 - y^c), what it says about the clips.
+        batch: the clips.
+        config: which loss, and how much frames count.
+
     Example:
         >>> network, yes = Network(Config(), ["dog"]), torch.ones(1, 1, dtype=torch.bool)
-        >>> _ = network.crnn.linear.weight.data.zero_()     # untrained: it says 0.5 of everything
         >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.ones(1, 1), yes, ("a.wav",))     # 1 s with a dog
-        >>> terms = supervised_terms(network, batch, Config())
-        >>> {name: round(term.item(), 4) for name, term in terms.items()}     # -log 0.5
-        {'tags': 0.6931, 'penalty': 0.0}
-    """
-    output = batch_output(network, batch, config)
-    return terms_of(output, network.pool.log_probs(output.logits, output.mask, output.hidden), network, batch, config)
-
-
-def terms_of(
-    output: FrameOutput, log_probs: tuple[Tensor, Tensor], network: Network, batch: Batch, config: Config
-) -> dict[str, Tensor]:
-    """Return the same terms from what the network said about frames and, log y^c and log (1 - y^c), about clips.
-
-    Example:
-        >>> network, yes = Network(Config(), ["dog"]), torch.ones(1, 1, dtype=torch.bool)
-        >>> batch = Batch(torch.zeros(1, 50, 64), None, torch.ones(1, 1), yes, ("a.wav",))
         >>> output, log_probs = batch_output(network, batch, Config()), clip_log_probs(network, batch, Config())
-        >>> list(terms_of(output, log_probs, network, batch, Config()))
+        >>> list(label_terms(network, output, log_probs, batch, Config()))
         ['tags', 'penalty']
     """
     log_y, log_not_y = log_probs
