@@ -127,6 +127,24 @@ def test_other_events_are_measured_without_training(
     assert any("Tags alone" in caution for caution in results["advice"]["cautions"])
 
 
+def test_events_may_be_audacity_tracks(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The same events in another form: nothing is trained and nothing measured again.
+    out, tracks = tmp_path / "out", tmp_path / "tracks"
+    shutil.copytree(compared[0], out)
+    tracks.mkdir()
+    lines: dict[str, list[str]] = {row["filename"]: [] for row in table(data)}
+    for row in table(data.parent / "strong.tsv"):
+        if row["onset"]:
+            lines[row["filename"]].append(f"{row['onset']}\t{row['offset']}\t{row['event_label']}\n")
+    for name, of_file in lines.items():
+        (tracks / f"{name.removesuffix('.wav')}.txt").write_text("".join(of_file))
+    started = in_this_process(monkeypatch)
+    done(*compare(data, out, "--pooling", "power", "--group", "patient", "--strong", tracks, "--resume"))
+    assert started == []
+
+
 def test_events_of_the_test_are_never_learned_from(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_this_process(monkeypatch)
     strong = data.parent / "strong.tsv"
@@ -214,6 +232,47 @@ def test_events_of_other_clips_are_refused(data: Path, tmp_path: Path) -> None:
     assert "'elsewhere.wav'" in message
     other.write_text("filename\tonset\toffset\tevent_label\n0001.wav\t0.0\t0.5\tbrak\n")
     assert "did you mean 'bark'" in refused(*compare(data, tmp_path / "out", "--strong", other))
+
+
+def test_events_of_one_group_of_the_test_are_too_few(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path
+) -> None:
+    test = table(compared[0] / "test.tsv")
+    of_one = {row["filename"] for row in test if row["group"] == test[0]["group"]}
+    header, *rows = (data.parent / "strong.tsv").read_text().splitlines()
+    few = tmp_path / "few.tsv"
+    few.write_text("\n".join([header, *(row for row in rows if row.split("\t")[0] in of_one)]) + "\n")
+    message = refused(*compare(data, tmp_path / "out", "--group", "patient", "--strong", few))
+    assert f"at least 2 groups of the test part, got only those of '{test[0]['group']}'" in message
+
+
+def test_other_recordings_or_events_than_it_began_with_are_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_this_process(monkeypatch)
+    out, strong = tmp_path / "out", tmp_path / "strong.tsv"
+    shutil.copy(data.parent / "strong.tsv", strong)
+    options = ("--pooling", "power", "--strong", strong, "--learn-strong")
+    done(*compare(data, out, *options, seeds=1))
+    learned = next(row["filename"] for row in table(out / "learn-strong.tsv") if row["onset"])
+    lines = strong.read_text().splitlines()
+    strong.write_text("\n".join(line for line in lines if not line.startswith(learned)) + "\n")
+    message = refused(*compare(data, out, *options, "--resume"))
+    assert "the events to learn from are not those the comparison began with" in message
+    shutil.copytree(data.parent / "audio", tmp_path / "audio")
+    moved = ("--pooling", "power", "--strong", data.parent / "strong.tsv", "--learn-strong", "--resume")
+    done(*compare(data, out, *moved, "--audio", tmp_path / "audio", seeds=1))  # a folder may be moved
+    recording = tmp_path / "audio" / "0001.wav"
+    recording.write_bytes(recording.read_bytes() + b"more")
+    message = refused(*compare(data, out, *moved, "--audio", tmp_path / "audio", seeds=1))
+    assert "a comparison on other recordings" in message
+
+
+def test_the_comparison_may_not_lie_among_the_classes(data: Path, tmp_path: Path) -> None:
+    for label in ("bark", "knock"):
+        shutil.copytree(data.parent / "audio", tmp_path / "clips" / label)
+    message = refused("compare", tmp_path / "clips", "--out", tmp_path / "clips" / "out", "--dry-run")
+    assert "--out must not lie in" in message
 
 
 def test_another_folder_is_never_written_over(

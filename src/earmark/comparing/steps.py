@@ -13,7 +13,8 @@ from typing import Any
 
 import earmark
 from earmark import config_file
-from earmark.comparing.events import LEARN_STRONG, check_strong, write_learn_strong
+from earmark.audio import find_clips
+from earmark.comparing.events import strong_of, write_learn_strong, write_measure_strong
 from earmark.comparing.features import shared_features
 from earmark.comparing.measuring import Truth, read_measured
 from earmark.comparing.parts import NAMES, TEST, Columns, Parts, three_parts
@@ -41,7 +42,7 @@ class Asked:
         seeds: of the runs.
         config: all other settings, the same for every run.
         columns: what belongs together, and which clips are for what.
-        strong: table of events that the test clips (and, for decoding, the held-out ones) are measured by.
+        strong: events, in any form, that the test clips (and, for decoding, the held-out ones) are measured by.
         learn_strong: whether its events in the clips to learn from are learned from as well.
         device: where the runs go on.
         n_side_by_side: how many at a time.
@@ -122,6 +123,11 @@ def read_parts(asked: Asked) -> Parts:
     Raises:
         ValueError: see `three_parts`; or events that do not belong to these clips.
     """
+    if asked.labels.is_dir() and asked.out.resolve().is_relative_to(asked.labels.resolve()):
+        raise ValueError(
+            f"--out must not lie in {asked.labels}, whose folders are the classes, got {asked.out} - it would be taken"
+            " for a class when the comparison is resumed"
+        )
     weak = read_weak(asked.labels)
     clips = clip_set(weak, classes_to_learn(weak, asked.labels), holdout_fraction=0, group_column=asked.columns.group)
     if len(clips.clips) < 10:
@@ -138,7 +144,7 @@ def read_parts(asked: Asked) -> Parts:
             " --group column, or more groups for --test"
         )
     if asked.strong is not None:
-        check_strong(asked.strong, parts)
+        strong_of(asked.strong, asked.audio, parts)
     return parts
 
 
@@ -157,10 +163,9 @@ def compare(asked: Asked, watch: Watch) -> Compared:
         frames = asked.config.features.sample_rate / asked.config.features.hop_samples
         frames /= asked.config.model.time_reduction
         asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
-        if asked.learn_strong and asked.strong is not None:
-            write_learn_strong(asked.out, parts, asked.strong, asked.audio, asked.config)
-        jobs = _jobs(asked, parts)
-        held_out, test = read_truths(asked.out, asked.config, asked.strong)
+        measure_strong, learn_strong = _strong_tables(asked, parts)
+        jobs = _jobs(asked, measure_strong, learn_strong)
+        held_out, test = read_truths(asked.out, asked.config, measure_strong)
         about = digest(held_out, test)
         to_do = {name: job for name, job in jobs.items() if not is_done(Path(job.run), about)}
         watch.on_plan(len(to_do), len(jobs) - len(to_do))
@@ -185,6 +190,7 @@ def compare(asked: Asked, watch: Watch) -> Compared:
             seeds=asked.seeds,
             classes=parts.clips.classes,
             groups=parts.of(TEST).groups,
+            groups_with_events=[test.clips.groups[index] for index in test.with_events],
             unit="clip" if asked.columns.group is None else "group",
             failures=failed,
         )
@@ -222,10 +228,18 @@ def _plan(asked: Asked, parts: Parts) -> dict[str, Any]:
     return {
         "earmark": earmark.__version__,
         "clips": hashlib.sha256(repr(rows).encode()).hexdigest(),
+        "recordings": _recordings(asked.audio, parts),
         "audio": str(asked.audio.resolve()),
         "settings": settings,
         "learn_strong": asked.learn_strong,
     }
+
+
+def _recordings(audio: Path, parts: Parts) -> str:
+    """The sizes of all recordings in a few letters: a folder may be moved, what is in it may not change."""
+    files, _ = find_clips(audio, [clip.filename for clip in parts.clips.clips])
+    sizes = sorted((name, file.stat().st_size) for name, file in files.items())
+    return hashlib.sha256(repr(sizes).encode()).hexdigest()
 
 
 def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
@@ -246,6 +260,11 @@ def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
             f"{asked.out} holds a comparison on other clips, tags or parts - resume it with the label file, --group,"
             " --split, --held-out and --test it began with, or choose another --out"
         )
+    if before.get("recordings") != plan["recordings"]:
+        raise ValueError(
+            f"{asked.out} holds a comparison on other recordings: those in {asked.audio} have the same names, but not"
+            " the same sizes - resume it with the --audio it began with, or choose another --out"
+        )
     if before["learn_strong"] != plan["learn_strong"]:
         raise ValueError(f"{asked.out} was begun {'with' if before['learn_strong'] else 'without'} --learn-strong")
     if before["settings"] != plan["settings"]:
@@ -257,7 +276,16 @@ def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
         )
 
 
-def _jobs(asked: Asked, parts: Parts) -> dict[str, Job]:
+def _strong_tables(asked: Asked, parts: Parts) -> tuple[Path | None, Path | None]:
+    """The tables of events that all runs are measured by and that all learn from; None where there are none."""
+    if asked.strong is None:
+        return None, None
+    strong = strong_of(asked.strong, asked.audio, parts)
+    learned = write_learn_strong(asked.out, parts, strong, asked.audio, asked.config) if asked.learn_strong else None
+    return write_measure_strong(asked.out, parts, strong), learned
+
+
+def _jobs(asked: Asked, measure_strong: Path | None, learn_strong: Path | None) -> dict[str, Job]:
     """A job for every run, seed by seed, so that whoever stops early has all functions with the first seeds."""
     jobs = {}
     for seed in asked.seeds:
@@ -267,8 +295,8 @@ def _jobs(asked: Asked, parts: Parts) -> dict[str, Job]:
                 comparison=str(asked.out),
                 run=str(run),
                 audio=str(asked.audio),
-                strong=None if asked.strong is None else str(asked.strong),
-                learn_strong=str(asked.out / LEARN_STRONG) if asked.learn_strong else None,
+                strong=None if measure_strong is None else str(measure_strong),
+                learn_strong=None if learn_strong is None else str(learn_strong),
                 device=asked.device,
                 parent=os.getpid(),
             )
