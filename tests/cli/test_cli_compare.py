@@ -159,9 +159,19 @@ def test_events_of_the_test_are_never_learned_from(data: Path, tmp_path: Path, m
 def test_a_dry_run_leaves_nothing(data: Path, tmp_path: Path) -> None:
     result = done(*compare(data, tmp_path / "out", "--dry-run"))
     assert not (tmp_path / "out").exists()
-    assert "22 runs of 1 epochs" in result.stderr
+    assert "22 runs of 1 epoch, " in result.stderr
     assert "test" in result.stderr
+    assert "side by side" in result.stderr
+    assert "the figures on the test come on top" in result.stderr
     assert result.stdout == ""
+
+
+def test_a_dry_run_tells_how_long_it_will_take(data: Path, tmp_path: Path) -> None:
+    found = json.loads(done(*compare(data, tmp_path / "out", "--dry-run", "--json", "--jobs", 3)).stdout)
+    assert (found["jobs"], found["n_rounds"]) == (3, 8)  # 11 functions with 2 seeds
+    assert found["seconds"] == pytest.approx(found["reading_seconds"] + 8 * found["run_seconds"])
+    assert found["run_seconds"] > 0
+    assert sum(found["parts"].values()) == 24
 
 
 def test_a_clip_that_cannot_be_read_is_in_no_run_and_costs_none(

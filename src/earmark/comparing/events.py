@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from earmark import checks
@@ -40,8 +41,8 @@ def strong_of(path: Path, audio: Path | None, parts: Parts) -> Strong:
         )
     if len(groups) < 2:
         raise ValueError(
-            f"{path}: must name clips of at least 2 groups of the test part, got only those of {min(groups)!r}: how sure"
-            " a figure is could not be said - mark events in more of them, or choose the test with --split and --test"
+            f"{path}: must name clips of at least 2 groups of the test part, got only those of {min(groups)!r}: how"
+            " sure a figure is could not be said - mark events in more, or choose the test with --split and --test"
         )
     return strong
 
@@ -53,7 +54,7 @@ def write_measure_strong(out: Path, parts: Parts, strong: Strong) -> Path:
     return out / MEASURE_STRONG
 
 
-def write_learn_strong(out: Path, parts: Parts, strong: Strong, audio: Path | None, config: Config) -> Path:
+def write_learn_strong(out: Path, parts: Parts, strong: Strong, sources: Sources, config: Config) -> Path:
     """Leave the events of the clips to learn from, and of no others: a run must not meet those of the test.
 
     Raises:
@@ -73,7 +74,7 @@ def write_learn_strong(out: Path, parts: Parts, strong: Strong, audio: Path | No
             " - resume it with the --strong it had, or choose another --out"
         )
     write_atomic(path, table)
-    join(Sources(out / LEARN_TABLE, audio, path), config, SPLIT)
+    join(replace(sources, labels=out / LEARN_TABLE, strong=path), config, SPLIT)
     return path
 
 

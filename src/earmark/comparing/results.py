@@ -141,10 +141,8 @@ def outcome(
         baseline = {seed: measured[BASELINE, seed] for seed in seeds if (BASELINE, seed) in measured}
         if runs:
             names = next(iter(runs.values())).values
-            others = {} if row == BASELINE else baseline
-            figures[row] = {
-                name: _figure(name, runs, others, classes, there[name in OF_EVENTS][1]) for name in names
-            }
+            against = {} if row == BASELINE else baseline
+            figures[row] = {name: _figure(name, runs, against, classes, there[name in OF_EVENTS][1]) for name in names}
     found = Outcome(tuple(classes), tuple(seeds), unit, *there[False], figures, dict(failures))
     if found.names and found.main in OF_EVENTS:
         found = replace(found, n_units=there[True][0], n_effective=there[True][1])

@@ -16,16 +16,18 @@ from earmark import config_file
 from earmark.audio import find_clips
 from earmark.comparing.events import strong_of, write_learn_strong, write_measure_strong
 from earmark.comparing.features import shared_features
-from earmark.comparing.measuring import Truth, read_measured
+from earmark.comparing.measuring import Truth, output_timeline, read_measured
 from earmark.comparing.parts import NAMES, TEST, Columns, Parts, three_parts
 from earmark.comparing.plan import Row, with_clip_frames
 from earmark.comparing.results import Outcome, outcome
 from earmark.comparing.runs import Standing, run_all
 from earmark.comparing.worker import FIGURES, Job, digest, is_done, read_truths
 from earmark.config import Config
+from earmark.embeddings import embeddings_of
 from earmark.files import in_use, write_atomic
 from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.training.clips import clip_set
+from earmark.training.sources import Sources
 
 PLAN = "comparison.json"
 
@@ -36,7 +38,8 @@ class Asked:
 
     Args:
         labels: weak-label file or folder per class.
-        audio: folder of the recordings.
+        audio: folder of the recordings; None where embeddings take their place and nobody said.
+        embeddings: folder of arrays to learn from instead of recordings, or None.
         out: folder of the comparison.
         rows: the functions.
         seeds: of the runs.
@@ -51,7 +54,8 @@ class Asked:
     """
 
     labels: Path
-    audio: Path
+    audio: Path | None
+    embeddings: Path | None
     out: Path
     rows: tuple[Row, ...]
     seeds: tuple[int, ...]
@@ -63,6 +67,11 @@ class Asked:
     n_side_by_side: int
     resume: bool
     command: tuple[str, ...]
+
+    @property
+    def sources(self) -> Sources:
+        """Labels, and what is heard."""
+        return Sources(self.labels, self.audio, embeddings=self.embeddings)
 
 
 @dataclass(frozen=True)
@@ -159,10 +168,9 @@ def compare(asked: Asked, watch: Watch) -> Compared:
     with in_use(asked.out):
         plan = _plan(asked, parts)
         _claim(asked, plan)
-        parts, failures, seconds = shared_features(asked.out, parts, asked.audio, asked.config, on_clip=watch.on_clip)
-        frames = asked.config.features.sample_rate / asked.config.features.hop_samples
-        frames /= asked.config.model.time_reduction
-        asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
+        parts, failures, seconds = shared_features(asked.out, parts, asked.sources, asked.config, on_clip=watch.on_clip)
+        n_frames = round(seconds / output_timeline(asked.config).hop_seconds)
+        asked = replace(asked, rows=with_clip_frames(asked.rows, n_frames))
         measure_strong, learn_strong = _strong_tables(asked, parts)
         jobs = _jobs(asked, measure_strong, learn_strong)
         held_out, test = read_truths(asked.out, asked.config, measure_strong)
@@ -228,16 +236,25 @@ def _plan(asked: Asked, parts: Parts) -> dict[str, Any]:
     return {
         "earmark": earmark.__version__,
         "clips": hashlib.sha256(repr(rows).encode()).hexdigest(),
-        "recordings": _recordings(asked.audio, parts),
-        "audio": str(asked.audio.resolve()),
+        "recordings": _recordings(asked.sources, parts),
+        "audio": None if asked.audio is None else str(asked.audio.resolve()),
+        "embeddings": None if asked.embeddings is None else str(asked.embeddings.resolve()),
         "settings": settings,
         "learn_strong": asked.learn_strong,
     }
 
 
-def _recordings(audio: Path, parts: Parts) -> str:
+def _heard(sources: Sources) -> Path:
+    """The folder of what is learned from: recordings, or embeddings."""
+    folder = sources.audio if sources.embeddings is None else sources.embeddings
+    assert folder is not None, "one of the two is given"
+    return folder
+
+
+def _recordings(sources: Sources, parts: Parts) -> str:
     """The sizes of all recordings in a few letters: a folder may be moved, what is in it may not change."""
-    files, _ = find_clips(audio, [clip.filename for clip in parts.clips.clips])
+    find = find_clips if sources.embeddings is None else embeddings_of
+    files, _ = find(_heard(sources), [clip.filename for clip in parts.clips.clips])
     sizes = sorted((name, file.stat().st_size) for name, file in files.items())
     return hashlib.sha256(repr(sizes).encode()).hexdigest()
 
@@ -262,8 +279,8 @@ def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
         )
     if before.get("recordings") != plan["recordings"]:
         raise ValueError(
-            f"{asked.out} holds a comparison on other recordings: those in {asked.audio} have the same names, but not"
-            " the same sizes - resume it with the --audio it began with, or choose another --out"
+            f"{asked.out} holds a comparison on other recordings: those in {_heard(asked.sources)} have not the same"
+            " sizes - resume it with the --audio or --features it began with, or choose another --out"
         )
     if before["learn_strong"] != plan["learn_strong"]:
         raise ValueError(f"{asked.out} was begun {'with' if before['learn_strong'] else 'without'} --learn-strong")
@@ -281,7 +298,7 @@ def _strong_tables(asked: Asked, parts: Parts) -> tuple[Path | None, Path | None
     if asked.strong is None:
         return None, None
     strong = strong_of(asked.strong, asked.audio, parts)
-    learned = write_learn_strong(asked.out, parts, strong, asked.audio, asked.config) if asked.learn_strong else None
+    learned = write_learn_strong(asked.out, parts, strong, asked.sources, asked.config) if asked.learn_strong else None
     return write_measure_strong(asked.out, parts, strong), learned
 
 
@@ -294,7 +311,8 @@ def _jobs(asked: Asked, measure_strong: Path | None, learn_strong: Path | None) 
             job = Job(
                 comparison=str(asked.out),
                 run=str(run),
-                audio=str(asked.audio),
+                audio=None if asked.audio is None else str(asked.audio),
+                embeddings=None if asked.embeddings is None else str(asked.embeddings),
                 strong=None if measure_strong is None else str(measure_strong),
                 learn_strong=None if learn_strong is None else str(learn_strong),
                 device=asked.device,
