@@ -11,7 +11,7 @@ from cli_cases import CLASSES, done, earmark, refused
 from click.testing import Result
 from compare_cases import compare, in_this_process, make_data, table
 
-from earmark.comparing import runs
+from earmark.comparing import foreseen, runs
 from earmark.comparing.measuring import read_measured
 from earmark.config_file import read_config
 from earmark.training.checkpoint import load_checkpoint
@@ -78,7 +78,7 @@ def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]
     assert f"earmark compare {data} --audio {data.parent / 'audio'} --out {out} --pooling power --seeds 2" in page
     assert "--group patient --strong" in page
     pictures = sorted(path.name for path in (out / "figures").iterdir())
-    assert pictures == ["differences_by_class.png", "figures.png", "parameters.png", "training.png"]
+    assert pictures == ["differences.png", "differences_by_class.png", "figures.png", "parameters.png", "training.png"]
     assert (out / "comparison.md").read_text(encoding="utf-8").startswith(found["advice"]["sentence"])
 
 
@@ -156,12 +156,13 @@ def test_events_of_the_test_are_never_learned_from(data: Path, tmp_path: Path, m
     assert json.loads(log[0])["frames"] > 0  # the loss of the moments
 
 
-def test_a_dry_run_leaves_nothing(data: Path, tmp_path: Path) -> None:
+def test_a_dry_run_leaves_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreseen, "start_seconds", lambda: 600.0)
     result = done(*compare(data, tmp_path / "out", "--dry-run"))
     assert not (tmp_path / "out").exists()
     assert "22 runs of 1 epoch, " in result.stderr
     assert "test" in result.stderr
-    assert "side by side" in result.stderr
+    assert "side by side, 10 min each" in result.stderr
     assert "the figures on the test come on top" in result.stderr
     assert result.stdout == ""
 

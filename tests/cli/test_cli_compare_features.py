@@ -10,6 +10,7 @@ from cli_cases import done, earmark, refused
 from compare_cases import in_this_process, table
 from oracles.embedding_cases import MadeUp, write_embeddings
 
+from earmark.comparing import foreseen
 from earmark.config_file import read_config
 from earmark.writers import events_to_tsv
 
@@ -49,7 +50,8 @@ def test_functions_are_compared_on_embeddings(made: MadeUp, tmp_path: Path, monk
     assert "other recordings" in refused(*arguments(made, out, "--strong", strong, "--resume"))
 
 
-def test_nothing_tells_the_rate_of_the_frames(made: MadeUp, tmp_path: Path) -> None:
+def test_nothing_tells_the_rate_of_the_frames(made: MadeUp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreseen, "start_seconds", lambda: 1.0)
     assert json.loads(done(*arguments(made, tmp_path / "out", "--dry-run", "--json")).stdout)["run_seconds"] > 0
     beside = made.folder / "features.json"
     text = beside.read_text()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,10 +67,17 @@ def foreseen(asked: Asked, parts: Parts, *, on_file: Callable[[int, int], None])
             )  # fmt: skip
     return Foreseen(
         reading_seconds=found.reading_seconds * len(parts.clips.clips) / found.clips,
-        run_seconds=found.seconds - found.reading_seconds,
+        run_seconds=start_seconds() + found.seconds - found.reading_seconds,
         n_rounds=n_rounds(n_runs, side_by_side),
         memory_bytes=None if found.memory_bytes is None else side_by_side * found.memory_bytes,
     )
+
+
+def start_seconds() -> float:
+    """How long a process takes until it can train: for a short run the larger part."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import earmark.training.run"], check=True)
+    return time.perf_counter() - begin
 
 
 @contextlib.contextmanager
