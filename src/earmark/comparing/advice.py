@@ -164,8 +164,8 @@ def _cautions(found: Outcome) -> tuple[str, ...]:
     cautions = []
     if found.n_units < FEW:
         cautions.append(
-            f"Fewer than {FEW} {found.unit}s in the test ({found.n_units}): the intervals are too narrow, so treat this"
-            " as a hint."
+            f"Fewer than {FEW} {found.unit}s in the test ({found.n_units}): how far they scatter is itself badly known,"
+            " so treat this as a hint."
         )
     elif found.n_effective < FEW:
         cautions.append(

@@ -84,7 +84,7 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
         f" {over(found)}. Intervals (95 %) say how far the mean may be from that of other {found.unit}s and other"
         f" seeds; sd is the deviation between seeds. The difference from {BASELINE} softmax is taken between runs of"
         f" the same seed on the same resamples. “p corrected” is Holm's correction for"
-        f" {max(1, len(found.figures) - 1)} functions: of ten comparisons one is below 0.05 by chance."
+        f" {max(1, len(found.figures) - 1)} functions: without it, one of twenty equals is below 0.05 by chance."
     )
     table = Table(f"{title}, the best first", [HEADER[column] for column in _COLUMNS], rows)
     blocks: list[Block] = [KeyFigures(keys), table]
