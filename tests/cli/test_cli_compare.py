@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -199,6 +200,15 @@ def test_ctrl_c_says_how_to_go_on(data: Path, tmp_path: Path, monkeypatch: pytes
     result = earmark(*compare(data, tmp_path / "out", "--pooling", "power"))
     assert result.exit_code == 130
     assert f"the same command with --resume goes on with the runs in {tmp_path / 'out'}" in result.stderr
+
+
+def test_a_full_disk_says_how_to_go_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(job: object, *, one_thread: bool) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/runs/power-seed-0.txt")
+
+    monkeypatch.setattr(runs, "_start", full)
+    message = refused(*compare(data, tmp_path / "out", "--pooling", "power"))
+    assert "power-seed-0.txt: No space left on device - the runs that have ended are whole; make room" in message
 
 
 # Wrong input

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -113,10 +114,17 @@ def command(
     try:
         with ended_in_order(), compare_display.watching(asked) as watch:
             compared = compare(asked, watch)
+        report = _write(compared)
     except KeyboardInterrupt:
         click.echo(f"\nstopped; the same command with --resume goes on with the runs in {out}", err=True)
         raise SystemExit(130) from None
-    report = _write(compared)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise ValueError(
+            f"{error.filename}: {error.strerror} - the runs that have ended are whole; make room, and the same command"
+            " with --resume goes on"
+        ) from error
     compare_display.report(compared, report)
     if as_json:
         click.echo((out / "results.json").read_text(encoding="utf-8"), nl=False)
