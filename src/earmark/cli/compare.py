@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,10 +113,22 @@ def command(
     if dry_run:
         compare_display.show_foreseen(asked, parts, as_json=as_json)
         return
-    try:
+    with _explained(out):
         with ended_in_order(), compare_display.watching(asked) as watch:
             compared = compare(asked, watch)
         report = _write(compared)
+    compare_display.report(compared, report)
+    if as_json:
+        click.echo((out / "results.json").read_text(encoding="utf-8"), nl=False)
+    if compared.outcome.failures or compared.unreadable:
+        raise SystemExit(1)
+
+
+@contextlib.contextmanager
+def _explained(out: Path) -> Iterator[None]:
+    """Say how to go on when a comparison stops before its end, and it is nobody's mistake."""
+    try:
+        yield
     except KeyboardInterrupt:
         click.echo(f"\nstopped; the same command with --resume goes on with the runs in {out}", err=True)
         raise SystemExit(130) from None
@@ -125,11 +139,6 @@ def command(
             f"{error.filename}: {error.strerror} - the runs that have ended are whole; make room, and the same command"
             " with --resume goes on"
         ) from error
-    compare_display.report(compared, report)
-    if as_json:
-        click.echo((out / "results.json").read_text(encoding="utf-8"), nl=False)
-    if compared.outcome.failures or compared.unreadable:
-        raise SystemExit(1)
 
 
 def _config(config_file: Path | None, overrides: tuple[str, ...]) -> Config:
