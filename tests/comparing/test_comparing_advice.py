@@ -48,6 +48,16 @@ def test_when_none_is_better_linear_stays_and_what_could_be_gained_is_told() -> 
     )
 
 
+def test_what_is_better_only_before_the_correction_is_not_shown() -> None:
+    linear = (0.66, 0.67, 0.68)
+    equals = {f"power initial={n}": (0.65, 0.68, 0.68) for n in range(2, 12)}
+    found = made_up({"power": (0.68, 0.70, 0.72), "linear": linear} | equals)
+    figure = found.figures["power"]["event_f1"]
+    assert figure.difference is not None
+    assert figure.difference.p_value < 0.05 < figure.p_holm
+    assert advice(found).row == "linear"
+
+
 def test_one_that_scatters_more_than_the_nearest_is_named_as_well() -> None:
     found = made_up({"power": (0.67, 0.68, 0.66), "max": (0.2, 0.7, 0.5), "linear": (0.66, 0.67, 0.68)})
     difference = found.figures["max"]["event_f1"].difference
