@@ -55,6 +55,9 @@ def test_every_function_and_seed_has_a_run_and_all_have_the_same_clips(
     assert sorted(row["filename"] for row in learn + test) == sorted(row["filename"] for row in table(data))
     assert {row["part"] for row in learn} == {"learn", "held-out"}
     assert not {row["group"] for row in learn} & {row["group"] for row in test}
+    # Measured by the events of the test, and of the held-out clips, which decoding is chosen by.
+    measured = {row["filename"] for row in table(out / "measure-strong.tsv")}
+    assert measured == {row["filename"] for row in learn + test if row["part"] != "learn"}
 
 
 def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]], data: Path) -> None:
