@@ -5,6 +5,7 @@
     python benchmarks/lung_sounds.py run     --data SPRSOUND --out OUT --jobs 10 --device cuda
     python benchmarks/lung_sounds.py held-out --out OUT
     python benchmarks/lung_sounds.py table   --data SPRSOUND --out OUT --docs docs
+    python benchmarks/lung_sounds.py summary --out OUT
 
 SPRSOUND is a folder with files.tsv, events.tsv and audio/. `run` goes on where it was cut off: every run that has
 ended lies in OUT/results. docs/lung-sounds.md says what came out.
@@ -26,10 +27,10 @@ def main() -> None:
     """Do one of the steps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(dest="step", required=True)
-    for name in ("prepare", "ceiling", "run", "held-out", "table"):
+    for name in ("prepare", "ceiling", "run", "held-out", "table", "summary"):
         step = steps.add_parser(name)
         step.add_argument("--out", type=Path, required=True)
-        if name not in ("ceiling", "held-out"):
+        if name in ("prepare", "run", "table"):
             step.add_argument("--data", type=Path, required=True)
         if name == "run":
             step.add_argument("--systems", default=",".join(SYSTEMS), help="which, separated by commas")
@@ -47,6 +48,10 @@ def main() -> None:
         from lung_sounds_table import print_ceilings
 
         print_ceilings(options.out)
+    elif options.step == "summary":
+        from lung_sounds_summary import print_summary
+
+        print_summary(options.out)
     elif options.step == "held-out":
         from lung_sounds_table import print_held_out
 

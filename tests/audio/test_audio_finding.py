@@ -104,14 +104,19 @@ def test_nothing_there(tmp_path: Path) -> None:
         ("kitchn.wav", r"kitchn.wav: no such file in .* - did you mean 'kitchen.wav'\?"),
         (
             "deep.wav",
-            "deep.wav: no such file in .* - there is 'sub/deep.wav'; labels name files relative to the folder",
+            "deep.wav: no such file in .* - there is 'sub/deep.wav'; labels name files relative to the folder;"
+            r" is '.*/sub' meant to be the folder\?$",
         ),
+        ("sub/a/deep.wav", "there is 'sub/deep.wav'; labels name files relative to the folder$"),
+        ("rec-0200.wav", r"no such file in \S* - names are relative to the audio folder; is it the right one\?"),
+        ("rec-120.wav", r"did you mean 'rec-0120.wav'\?"),
+        ("Label Track", "it has no ending as recordings have; a label track is named after its recording, a.wav.txt"),
         ("sub/nothing.wav", "names are relative to the audio folder; is it the right one"),
         ("[x.wav", "names are relative to the audio folder"),
     ],
 )
 def test_clips_that_are_not_there(tmp_path: Path, name: str, message: str) -> None:
-    touch(tmp_path, "a.flac", "kitchen.wav", "sub/deep.wav")
+    touch(tmp_path, "a.flac", "kitchen.wav", "sub/deep.wav", "rec-0120.wav")
     with pytest.raises(ValueError, match=message):
         find_clip(tmp_path, name)
 

@@ -136,3 +136,13 @@ def test_a_bar_on_a_terminal_counts_the_recordings(
     monkeypatch.setattr("earmark.cli.detect._progress", noted)
     done("detect", recordings, "--model", model)
     assert told == [4, 0, 1, 2, 3]
+
+
+def test_a_folder_that_may_not_be_written_is_told_before_anything_is_detected(
+    model: Path, recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.access  # whoever runs the tests may be allowed everything
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith("out") and real(path, mode))
+    monkeypatch.setattr(Detector, "analyse", None)
+    result = earmark("detect", recordings, "--model", model, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (2, f"earmark: {tmp_path}/out: Permission denied\n")

@@ -17,7 +17,7 @@ from earmark.cli import evaluate
 from earmark.cli.main import COMMANDS, main
 
 NOT_COMMANDS = {
-    "compare_display", "__init__", "main", "train_display", "train_dry_run",
+    "compare_display", "__init__", "main", "train_display", "train_dry_run", "train_sources",
     "evaluate_pictures", "evaluate_report", "evaluate_systems", "evaluate_usage",
 }  # fmt: skip
 
@@ -79,10 +79,9 @@ def test_version() -> None:
     assert (result.exit_code, result.stdout) == (0, f"earmark, version {__version__}\n")
 
 
-def test_the_module_runs_as_the_command() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "earmark.cli.main", "--version"], capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize("module", ["earmark", "earmark.cli.main"])
+def test_the_module_runs_as_the_command(module: str) -> None:
+    done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"earmark, version {__version__}\n")
 
 

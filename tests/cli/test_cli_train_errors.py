@@ -97,6 +97,8 @@ def test_what_may_not_be_meant_is_remarked_and_done(labels: Path, tmp_path: Path
     labels.write_text(labels.read_text().replace("04.wav\tbark", "04.wav\tBark"))
     result = done(*train(labels, tmp_path / "run", *audio(labels), training__holdout_fraction="0"))
     assert "earmark: the classes 'Bark' and 'bark' look alike - is one a typing error?\n" in result.stderr
+    where = next(n for n, line in enumerate(labels.read_text().splitlines(), start=1) if "Bark" in line)
+    assert f"earmark: too few clips to learn from: Bark (1, {labels}:{where}), " in result.stderr
     shutil.rmtree(tmp_path / "run")
     rows = [f"{index:02d}.wav\tbird\n" for index in range(12)]
     labels.write_text("filename\tevent_labels\n" + "".join(rows))

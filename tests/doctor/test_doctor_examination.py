@@ -88,6 +88,13 @@ def test_labels_of_another_folder(small: Made) -> None:
     assert found[0].where == f"{small.weak.as_posix()}:2"
 
 
+def test_other_endings_are_no_other_folder(small: Made) -> None:
+    for cells in small.rows:
+        cells["filename"] = cells["filename"].replace(".wav", ".mp3")
+    small.write()
+    assert {finding.code for finding in findings(small, strong=None, split=None, group=None)} == {"filename-ending"}
+
+
 def test_labels_of_three_percent_of_the_audio(small: Made) -> None:
     del small.rows[1:]
     small.rows[0]["event_labels"] = "bark"

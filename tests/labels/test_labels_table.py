@@ -200,6 +200,10 @@ def test_bytes_that_are_no_text(tmp_path: Path, content: bytes) -> None:
             "filename\tevent_label",
             r"weak.tsv:1: no column 'event_labels' .* is 'event_label' meant to be 'event_labels'\?",
         ),
+        (
+            "file\tTags",
+            "no column 'filename' .* is 'file' meant to be 'filename'. is 'Tags' meant to be 'event_labels'",
+        ),
         ("Filename\tevent_labels", "no column 'filename' .* is 'Filename' meant to be 'filename'"),
         ("x\tDog", r"no column 'filename' \(the columns are: x, Dog\) - is the first line a header\?"),
         ("filename\tevent_labels\tonest\toffset", "unknown column 'onest' - did you mean 'onset'"),

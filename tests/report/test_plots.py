@@ -24,5 +24,6 @@ def test_the_door_opens_on_every_picture() -> None:
         "comparison_figure",
         "metrics_by_class_figure",
         "pooling_parameter_figure",
+        "tracks_figure",
         "training_figure",
     }

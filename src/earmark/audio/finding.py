@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -162,10 +163,22 @@ def _missing_hint(folder: Path, filename: str, listings: dict[Path, dict[str, li
     same_stem = [name for name in names if Path(name).stem == direct.stem]
     if same_stem:
         return f" - there is {same_stem[0]!r}; is the extension in the labels right?"
-    near = difflib.get_close_matches(direct.name, names, n=1, cutoff=0.8)
-    if near:
-        return f" - did you mean {near[0]!r}?"
     elsewhere = next((file for file in folder.rglob(direct.name)), None)
     if elsewhere is not None:
-        return f" - there is {elsewhere.relative_to(folder).as_posix()!r}; labels name files relative to the folder"
+        there = elsewhere.relative_to(folder).as_posix()
+        said = f" - there is {there!r}; labels name files relative to the folder"
+        meant = elsewhere.as_posix().removesuffix(f"/{filename}")
+        return said if meant == elsewhere.as_posix() else f"{said}; is {meant!r} meant to be the folder?"
+    # A number is another recording, not a slip: 0120.wav is not meant by 0200.wav.
+    letters = [name for name in names if _without_digits(name) != _without_digits(direct.name)]
+    near = difflib.get_close_matches(direct.name, letters, n=1, cutoff=0.8)
+    if near:
+        return f" - did you mean {near[0]!r}?"
+    if direct.suffix.casefold() not in AUDIO_SUFFIXES:
+        return " - it has no ending as recordings have; a label track is named after its recording, a.wav.txt"
     return " - names are relative to the audio folder; is it the right one?"
+
+
+def _without_digits(name: str) -> str:
+    """The name with every digit alike."""
+    return re.sub(r"\d", "0", name)

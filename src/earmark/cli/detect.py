@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -68,6 +69,8 @@ def command(
     chosen = frozenset(detector.classes) if classes is None else _chosen_classes(classes, detector)
     wanted = _Wanted(out, tuple(names), tags, chosen, min_score)
     recordings = _recordings(audio, detector)
+    if out is not None:
+        _make_writable(out)
     failures: list[tuple[Path, str]] = []
     with _progress(len(recordings)) as show:
         for done, (name, path) in enumerate(recordings.items()):
@@ -79,6 +82,13 @@ def command(
                     raise
                 failures.append((path, _reason(error, path)))
     _report(failures, len(recordings), out)
+
+
+def _make_writable(out: Path) -> None:
+    """Make the folder of the results; what may not be written into it is told before hours of detection, not after."""
+    out.mkdir(parents=True, exist_ok=True)
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(out))
 
 
 @dataclass(frozen=True)

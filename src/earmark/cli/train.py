@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,10 @@ import click
 
 if TYPE_CHECKING:
     from earmark.config import Config
+    from earmark.labels.weak import WeakClip
     from earmark.training.sources import Sources
+
+_FEW_CLIPS, _SHOWN_FEW = 2, 5
 
 
 @click.command(name="train")
@@ -176,6 +179,7 @@ def _remark(sources: Sources, config: Config) -> None:
     classes = classes_to_learn(clips, labels) if sources.strong is None else classes_of(clips)
     for first, second in similar_classes(clips):
         click.echo(f"earmark: the classes {first!r} and {second!r} look alike - is one a typing error?", err=True)
+    _remark_few(clips, classes if sources.strong is None else ())
     excluding = contradictions(clips)
     if excluding:
         inner, outer, label = excluding[0]
@@ -193,6 +197,19 @@ def _remark(sources: Sources, config: Config) -> None:
                 " sub-folder _none)",
                 err=True,
             )
+
+
+def _remark_few(clips: Sequence[WeakClip], classes: Sequence[str]) -> None:
+    """Name classes of one or two clips, before hours in which they cannot be learned."""
+    having = {label: [clip for clip in clips if label in clip.labels] for label in classes}
+    few = [f"{label} ({len(of)}, {of[0].where})" for label, of in having.items() if len(of) <= _FEW_CLIPS]
+    if few:
+        more = f" and {len(few) - _SHOWN_FEW} more" if len(few) > _SHOWN_FEW else ""
+        click.echo(
+            f"earmark: too few clips to learn from: {', '.join(few[:_SHOWN_FEW])}{more} - tag more clips of these"
+            " classes, or leave them out",
+            err=True,
+        )
 
 
 def _refuse_missing_option(config: Config) -> None:

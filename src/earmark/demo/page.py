@@ -19,8 +19,8 @@ from earmark.models.features import LogMel, mel_centres_hz
 from earmark.report import plots
 from earmark.report.page import Section, write_page
 from earmark.report.page_blocks import Commands, KeyFigures, Picture, Sound, Table, wav_bytes
+from earmark.report.run_curves import run_curves
 from earmark.training.checkpoint import load_checkpoint
-from earmark.training.log import read_log
 
 _SHOWN_CLIPS = 3
 
@@ -154,7 +154,7 @@ def _extremes(classes: Sequence[str], n: NDArray[np.float64], durations: NDArray
 
 def _training(result: DemoResult, picture: _Pictures) -> Section:
     """Loss, held-out figures and n over time."""
-    curves = [_curves(name, system.run) for name, system in result.systems.items()]
+    curves = [run_curves(name, system.run) for name, system in result.systems.items()]
     classes = next(iter(result.systems.values())).detector.classes
     figure = plots.training_figure(curves, classes=classes)
     rows: list[list[str | float]] = [[name, seconds] for name, seconds in result.seconds.items()]
@@ -236,27 +236,3 @@ def _n_values(result: DemoResult) -> Mapping[str, NDArray[np.float64]]:
     """n per class of the systems that learn it."""
     found = {name: system.detector.info.pooling_values for name, system in result.systems.items()}
     return {name: np.array(values) for name, values in found.items() if values is not None}
-
-
-def _curves(name: str, run: Path) -> plots.TrainingCurves:
-    """A run's log as arrays."""
-    rows = read_log(run / "log.jsonl")
-    steps = [row for row in rows if row["kind"] == "step"]
-    epochs = [row for row in rows if row["kind"] == "epoch"]
-
-    def column(of: Sequence[Mapping[str, float]], key: str) -> NDArray[np.float64]:
-        return np.array([row[key] for row in of])
-
-    has_parameter = bool(epochs) and epochs[0]["pooling"] is not None
-    return plots.TrainingCurves(
-        name,
-        steps=column(steps, "step").astype(int),
-        losses=column(steps, "loss"),
-        epochs=column(epochs, "epoch").astype(int),
-        held_out={
-            "loss": column(epochs, "held_out_loss"),
-            "tag F1": column(epochs, "held_out_macro_f1"),
-        },
-        n_values=np.array([row["pooling"] for row in epochs]) if has_parameter else None,
-        kept_epoch=int(epochs[-1]["best_epoch"]),
-    )

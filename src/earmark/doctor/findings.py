@@ -28,7 +28,7 @@ KINDS = {
     "filename-ending": Kind(ERROR, "write the ending that the file has, in the labels"),
     "filename-unicode": Kind(NOTE, "nothing: both spellings of an accented letter are found"),
     "filename-unusable": Kind(WARNING, "rename the file: no row of a table can name it"),
-    "wrong-audio-folder": Kind(ERROR, "give --audio the folder from which the names in the labels begin"),
+    "wrong-audio-folder": Kind(ERROR, "give --audio the folder in which names begin; sub-folders are part of a name"),
     "audio-without-labels": Kind(NOTE, "nothing, if they are meant to be unlabelled: training does not hear them"),
     "few-files-named": Kind(WARNING, "is it the right label file, and the right folder of audio?"),
     "tags-contradict": Kind(WARNING, "add the tag to the longer span, or remove it from the shorter one"),

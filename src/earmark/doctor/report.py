@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -100,10 +101,14 @@ def _times(examination: Examination) -> dict[str, ClassTimes]:
 def _overview(data: DataSet) -> str:
     """What there is, in a few lines."""
     heard = list(data.heard.values())
-    lines = [f"labels        {data.labels}: {len(data.clips):,} clips, {len(classes_of(data.clips)):,} classes"]
+    n_clips, n_classes = len(data.clips), len(classes_of(data.clips))
+    lines = [
+        f"labels        {data.labels}: {n_clips:,} clip{'s' * (n_clips != 1)}, {n_classes:,}"
+        f" class{'es' * (n_classes != 1)}"
+    ]
     n_empty = sum(not clip.labels for clip in data.clips)
     if n_empty:
-        lines[0] += f", {n_empty:,} clips with none of them"
+        lines[0] += f", {n_empty:,} clip{'s' * (n_empty != 1)} with none of them"
     if data.events is not None:
         n_events = sum(map(len, data.events.values()))
         lines.append(f"events        {data.strong}: {n_events:,} in {len(data.events):,} recordings")
@@ -169,7 +174,8 @@ def _kinds(data: DataSet, findings: Sequence[Finding]) -> list[str]:
         # The one that is too many takes no more room than the line that says so.
         shown = found if len(found) <= _SHOWN + 1 else found[:_SHOWN]
         for finding in shown:
-            is_named = not finding.file or finding.where.endswith(finding.file)
+            # On disk an accented letter may be two characters; the name has one.
+            is_named = not finding.file or unicodedata.normalize("NFC", finding.where).endswith(finding.file)
             name = "" if is_named else f"{finding.file}: "
             lines.append(f"  {finding.where}: {name}{finding.found.splitlines()[0]}")
         if len(shown) < len(found):

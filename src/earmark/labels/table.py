@@ -21,6 +21,7 @@ _OTHER_NAMES = {
     "onset": ("start", "begin", "start_time", "begin_time", "start (s)"),
     "offset": ("end", "stop", "end_time", "stop_time", "end (s)"),
     "event_label": ("label", "class", "species", "annotation", "tag"),
+    "event_labels": ("tags", "labels", "classes", "species", "annotations", "tag", "class"),
 }
 _OTHER_UNIT = re.compile(r"(\b|_)(ms|msec|milliseconds|samples?|frames?)(\b|_|$)", re.IGNORECASE)
 
@@ -142,16 +143,18 @@ def check_columns(table: Table, *, required: Sequence[str], optional: Sequence[s
     found = ", ".join(table.columns)
     unknown = [column for column in table.columns if column not in required and column not in optional]
     shown = _indented(example)
-    for column in required:
-        if column not in table.columns:
-            near = _nearest(column, unknown, cutoff=0.6)
-            guess = "is the first line a header?" if near is None else f"is {near!r} meant to be {column!r}?"
-            if near is not None and _OTHER_UNIT.search(near):
-                guess = f"{near!r} does not hold seconds; convert it, and call it {column!r}."
-            raise ValueError(
-                f"{place}: no column {column!r} (the columns are: {found}) - {guess}"
-                f" Expected, for instance:\n    {shown}"
-            )
+    missing = [column for column in required if column not in table.columns]
+    if missing:
+        likely = [(_nearest(column, unknown, cutoff=0.6), column) for column in missing]
+        guesses = [f"is {name!r} meant to be {column!r}?" for name, column in likely if name is not None]
+        guess = " ".join(guesses) if guesses else "is the first line a header?"
+        nearest, wanted = likely[0]
+        if nearest is not None and _OTHER_UNIT.search(nearest):
+            guess = f"{nearest!r} does not hold seconds; convert it, and call it {wanted!r}."
+        raise ValueError(
+            f"{place}: no column {missing[0]!r} (the columns are: {found}) - {guess}"
+            f" Expected, for instance:\n    {shown}"
+        )
     for column in optional:
         near = None if column in table.columns else _nearest(column, unknown, cutoff=0.8)
         if near is not None:

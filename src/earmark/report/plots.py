@@ -16,6 +16,8 @@ from earmark.report.canvas import png_bytes, save
 from earmark.report.clip_plots import clip_figure
 from earmark.report.metric_plots import comparison_figure, metrics_by_class_figure
 from earmark.report.pooling_plots import pooling_parameter_figure
+from earmark.report.run_curves import run_curves
+from earmark.report.track_plots import tracks_figure
 from earmark.report.training_plots import TrainingCurves, training_figure
 
 __all__ = [
@@ -26,6 +28,8 @@ __all__ = [
     "metrics_by_class_figure",
     "png_bytes",
     "pooling_parameter_figure",
+    "run_curves",
     "save",
+    "tracks_figure",
     "training_figure",
 ]
