@@ -131,6 +131,23 @@ def test_other_events_are_measured_without_training(
     assert any("Tags alone" in caution for caution in results["advice"]["cautions"])
 
 
+def test_figures_of_events_are_over_the_groups_with_events(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, few = tmp_path / "out", tmp_path / "few.tsv"
+    shutil.copytree(compared[0], out)
+    test = table(out / "test.tsv")
+    two = sorted({row["group"] for row in test})[:2]
+    names = {row["filename"] for row in test if row["group"] in two}
+    header, *rows = (data.parent / "strong.tsv").read_text().splitlines()
+    few.write_text("\n".join([header, *(row for row in rows if row.split("\t")[0] in names)]) + "\n")
+    in_this_process(monkeypatch)
+    result = done(*compare(data, out, "--pooling", "power", "--group", "patient", "--strong", few, "--resume"))
+    found = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert found["n_units"] == 2 < found["parts"]["test"]["groups"]
+    assert "over 2 groups and 2 seeds" in result.stderr
+
+
 def test_events_may_be_audacity_tracks(
     compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
