@@ -227,9 +227,7 @@ def _table(rows: dict[str, dict[str, Any]]) -> str:
             str(row["n_runs"]),
             _cell(row["event"]),
             _percent(row["event share"]),
-            ""
-            if against is None
-            else f"{against[0]:+.3f} ({against[1]:+.3f} to {against[2]:+.3f}), p {against[3]:.3f}",
+            "" if against is None else _difference(against),
             *(_cell(row[key]) for key in ("segment", "clip", "psds")),
         ]
         lines.append("| " + " | ".join(cells) + " |")

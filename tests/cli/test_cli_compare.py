@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -11,7 +12,7 @@ from cli_cases import CLASSES, done, earmark, refused
 from click.testing import Result
 from compare_cases import compare, in_this_process, make_data, table
 
-from earmark.comparing import runs
+from earmark.comparing import foreseen, runs
 from earmark.comparing.measuring import read_measured
 from earmark.config_file import read_config
 from earmark.training.checkpoint import load_checkpoint
@@ -54,6 +55,9 @@ def test_every_function_and_seed_has_a_run_and_all_have_the_same_clips(
     assert sorted(row["filename"] for row in learn + test) == sorted(row["filename"] for row in table(data))
     assert {row["part"] for row in learn} == {"learn", "held-out"}
     assert not {row["group"] for row in learn} & {row["group"] for row in test}
+    # Measured by the events of the test, and of the held-out clips, which decoding is chosen by.
+    measured = {row["filename"] for row in table(out / "measure-strong.tsv")}
+    assert measured == {row["filename"] for row in learn + test if row["part"] != "learn"}
 
 
 def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]], data: Path) -> None:
@@ -78,7 +82,7 @@ def test_what_is_said_is_what_is_written(compared: tuple[Path, Result, list[str]
     assert f"earmark compare {data} --audio {data.parent / 'audio'} --out {out} --pooling power --seeds 2" in page
     assert "--group patient --strong" in page
     pictures = sorted(path.name for path in (out / "figures").iterdir())
-    assert pictures == ["differences_by_class.png", "figures.png", "parameters.png", "training.png"]
+    assert pictures == ["differences.png", "differences_by_class.png", "figures.png", "parameters.png", "training.png"]
     assert (out / "comparison.md").read_text(encoding="utf-8").startswith(found["advice"]["sentence"])
 
 
@@ -127,6 +131,41 @@ def test_other_events_are_measured_without_training(
     assert any("Tags alone" in caution for caution in results["advice"]["cautions"])
 
 
+def test_figures_of_events_are_over_the_groups_with_events(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, few = tmp_path / "out", tmp_path / "few.tsv"
+    shutil.copytree(compared[0], out)
+    test = table(out / "test.tsv")
+    two = sorted({row["group"] for row in test})[:2]
+    names = {row["filename"] for row in test if row["group"] in two}
+    header, *rows = (data.parent / "strong.tsv").read_text().splitlines()
+    few.write_text("\n".join([header, *(row for row in rows if row.split("\t")[0] in names)]) + "\n")
+    in_this_process(monkeypatch)
+    result = done(*compare(data, out, "--pooling", "power", "--group", "patient", "--strong", few, "--resume"))
+    found = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert found["n_units"] == 2 < found["parts"]["test"]["groups"]
+    assert "over 2 groups and 2 seeds" in result.stderr
+
+
+def test_events_may_be_audacity_tracks(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The same events in another form: nothing is trained and nothing measured again.
+    out, tracks = tmp_path / "out", tmp_path / "tracks"
+    shutil.copytree(compared[0], out)
+    tracks.mkdir()
+    lines: dict[str, list[str]] = {row["filename"]: [] for row in table(data)}
+    for row in table(data.parent / "strong.tsv"):
+        if row["onset"]:
+            lines[row["filename"]].append(f"{row['onset']}\t{row['offset']}\t{row['event_label']}\n")
+    for name, of_file in lines.items():
+        (tracks / f"{name.removesuffix('.wav')}.txt").write_text("".join(of_file))
+    started = in_this_process(monkeypatch)
+    done(*compare(data, out, "--pooling", "power", "--group", "patient", "--strong", tracks, "--resume"))
+    assert started == []
+
+
 def test_events_of_the_test_are_never_learned_from(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_this_process(monkeypatch)
     strong = data.parent / "strong.tsv"
@@ -138,12 +177,23 @@ def test_events_of_the_test_are_never_learned_from(data: Path, tmp_path: Path, m
     assert json.loads(log[0])["frames"] > 0  # the loss of the moments
 
 
-def test_a_dry_run_leaves_nothing(data: Path, tmp_path: Path) -> None:
+def test_a_dry_run_leaves_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreseen, "start_seconds", lambda: 600.0)
     result = done(*compare(data, tmp_path / "out", "--dry-run"))
     assert not (tmp_path / "out").exists()
-    assert "22 runs of 1 epochs" in result.stderr
+    assert "22 runs of 1 epoch, " in result.stderr
     assert "test" in result.stderr
+    assert "side by side, 10 min each" in result.stderr
+    assert "the figures on the test come on top" in result.stderr
     assert result.stdout == ""
+
+
+def test_a_dry_run_tells_how_long_it_will_take(data: Path, tmp_path: Path) -> None:
+    found = json.loads(done(*compare(data, tmp_path / "out", "--dry-run", "--json", "--jobs", 3)).stdout)
+    assert (found["jobs"], found["n_rounds"]) == (3, 8)  # 11 functions with 2 seeds
+    assert found["seconds"] == pytest.approx(found["reading_seconds"] + 8 * found["run_seconds"])
+    assert found["run_seconds"] > 0
+    assert sum(found["parts"].values()) == 24
 
 
 def test_a_clip_that_cannot_be_read_is_in_no_run_and_costs_none(
@@ -170,6 +220,15 @@ def test_ctrl_c_says_how_to_go_on(data: Path, tmp_path: Path, monkeypatch: pytes
     result = earmark(*compare(data, tmp_path / "out", "--pooling", "power"))
     assert result.exit_code == 130
     assert f"the same command with --resume goes on with the runs in {tmp_path / 'out'}" in result.stderr
+
+
+def test_a_full_disk_says_how_to_go_on(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(job: object, *, one_thread: bool) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/runs/power-seed-0.txt")
+
+    monkeypatch.setattr(runs, "_start", full)
+    message = refused(*compare(data, tmp_path / "out", "--pooling", "power"))
+    assert "power-seed-0.txt: No space left on device - the runs that have ended are whole; make room" in message
 
 
 # Wrong input
@@ -214,6 +273,47 @@ def test_events_of_other_clips_are_refused(data: Path, tmp_path: Path) -> None:
     assert "'elsewhere.wav'" in message
     other.write_text("filename\tonset\toffset\tevent_label\n0001.wav\t0.0\t0.5\tbrak\n")
     assert "did you mean 'bark'" in refused(*compare(data, tmp_path / "out", "--strong", other))
+
+
+def test_events_of_one_group_of_the_test_are_too_few(
+    compared: tuple[Path, Result, list[str]], data: Path, tmp_path: Path
+) -> None:
+    test = table(compared[0] / "test.tsv")
+    of_one = {row["filename"] for row in test if row["group"] == test[0]["group"]}
+    header, *rows = (data.parent / "strong.tsv").read_text().splitlines()
+    few = tmp_path / "few.tsv"
+    few.write_text("\n".join([header, *(row for row in rows if row.split("\t")[0] in of_one)]) + "\n")
+    message = refused(*compare(data, tmp_path / "out", "--group", "patient", "--strong", few))
+    assert f"at least 2 groups of the test part, got only those of '{test[0]['group']}'" in message
+
+
+def test_other_recordings_or_events_than_it_began_with_are_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_this_process(monkeypatch)
+    out, strong = tmp_path / "out", tmp_path / "strong.tsv"
+    shutil.copy(data.parent / "strong.tsv", strong)
+    options = ("--pooling", "power", "--strong", strong, "--learn-strong")
+    done(*compare(data, out, *options, seeds=1))
+    learned = next(row["filename"] for row in table(out / "learn-strong.tsv") if row["onset"])
+    lines = strong.read_text().splitlines()
+    strong.write_text("\n".join(line for line in lines if not line.startswith(learned)) + "\n")
+    message = refused(*compare(data, out, *options, "--resume"))
+    assert "the events to learn from are not those the comparison began with" in message
+    shutil.copytree(data.parent / "audio", tmp_path / "audio")
+    moved = ("--pooling", "power", "--strong", data.parent / "strong.tsv", "--learn-strong", "--resume")
+    done(*compare(data, out, *moved, "--audio", tmp_path / "audio", seeds=1))  # a folder may be moved
+    recording = tmp_path / "audio" / "0001.wav"
+    recording.write_bytes(recording.read_bytes() + b"more")
+    message = refused(*compare(data, out, *moved, "--audio", tmp_path / "audio", seeds=1))
+    assert "a comparison on other recordings" in message
+
+
+def test_the_comparison_may_not_lie_among_the_classes(data: Path, tmp_path: Path) -> None:
+    for label in ("bark", "knock"):
+        shutil.copytree(data.parent / "audio", tmp_path / "clips" / label)
+    message = refused("compare", tmp_path / "clips", "--out", tmp_path / "clips" / "out", "--dry-run")
+    assert "--out must not lie in" in message
 
 
 def test_another_folder_is_never_written_over(

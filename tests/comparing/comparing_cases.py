@@ -17,6 +17,7 @@ def made_up(
     *,
     figure: str = "event_f1",
     n_groups: int = 30,
+    n_groups_with_events: int | None = None,
     group_error: float = 0.01,
     own_error: float = 0.004,
     unit: str = "group",
@@ -36,12 +37,14 @@ def made_up(
             if (row, seed) not in missing:
                 resampled = np.tile((value + common + own)[:, None], (1, 3))
                 measured[row, seed] = Measured({figure: np.full(3, value)}, {figure: resampled})
+    groups = [f"P{index % n_groups}" for index in range(2 * n_groups)]
     return outcome(
         measured,
         rows=list(table),
         seeds=range(len(next(iter(table.values())))),
         classes=CLASSES,
-        groups=[f"P{index % n_groups}" for index in range(2 * n_groups)],
+        groups=groups,
+        groups_with_events=groups if n_groups_with_events is None else groups[:n_groups_with_events],
         unit=unit,
         failures={} if failures is None else failures,
     )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from comparing_cases import made_up
 
@@ -46,6 +48,16 @@ def test_when_none_is_better_linear_stays_and_what_could_be_gained_is_told() -> 
     )
 
 
+def test_what_is_better_only_before_the_correction_is_not_shown() -> None:
+    linear = (0.66, 0.67, 0.68)
+    equals = {f"power initial={n}": (0.65, 0.68, 0.68) for n in range(2, 12)}
+    found = made_up({"power": (0.68, 0.70, 0.72), "linear": linear} | equals)
+    figure = found.figures["power"]["event_f1"]
+    assert figure.difference is not None
+    assert figure.difference.p_value < 0.05 < figure.p_holm
+    assert advice(found).row == "linear"
+
+
 def test_one_that_scatters_more_than_the_nearest_is_named_as_well() -> None:
     found = made_up({"power": (0.67, 0.68, 0.66), "max": (0.2, 0.7, 0.5), "linear": (0.66, 0.67, 0.68)})
     difference = found.figures["max"]["event_f1"].difference
@@ -83,9 +95,41 @@ def test_few_groups_one_seed_no_groups_tags_alone_and_failures_are_told() -> Non
         "No --group was given",
         "One seed",
         "Tags alone say who tags best, and not who finds onsets best",
-        "1 runs failed and are left out.",
+        "1 run failed and is left out",
     ]
     assert said.text.startswith(said.sentence)
+
+
+def test_only_groups_with_known_events_count_for_a_figure_of_events() -> None:
+    found = made_up({"power": (0.72, 0.73), "linear": (0.66, 0.67)}, n_groups_with_events=5)
+    assert "over 5 groups and 2 seeds" in advice(found).sentence
+    assert "Fewer than 20 groups in the test (5)" in advice(found).cautions[0]
+    tags = made_up({"power": (0.72, 0.73), "linear": (0.66, 0.67)}, figure="clip_f1", n_groups_with_events=5)
+    assert tags.n_units == 30
+
+
+def test_what_never_differed_is_not_said_to_be_no_better() -> None:
+    same = {"power": (0.66, 0.70), "linear": (0.66, 0.70)}
+    sentence = advice(made_up(same, own_error=0.0)).sentence
+    assert sentence.endswith(
+        "The nearest, power, never differed from it, not in one resample: the runs decide nothing (too few epochs, or"
+        " too few events in the test?)."
+    )
+    assert "no better." not in sentence
+
+
+def test_a_figure_that_is_undefined_for_linear_decides_nothing() -> None:
+    said = advice(made_up({"power": (0.5, 0.6), "linear": (math.nan, math.nan)}))
+    assert said.row is None
+    assert said.sentence == (
+        "Nothing could be compared: the event F1 of linear softmax is undefined in this test; the highest event F1 is"
+        " that of power (0.550)."
+    )
+
+
+def test_a_difference_of_a_single_seed_is_told() -> None:
+    found = made_up({"power": (0.72, 0.73), "max": (0.5, 0.5), "linear": (0.66, 0.67)}, missing=[("max", 1)])
+    assert "Of max a single seed could be compared with linear" in advice(found).text
 
 
 @pytest.mark.parametrize(("n_seeds", "words"), [(1, "stand alone"), (3, "stand alone")])

@@ -84,6 +84,15 @@ def test_groups_of_unequal_size_count_as_fewer() -> None:
     assert (found.n_units, found.n_effective) == (2, 1.6)  # 4^2 / (1 + 9)
 
 
+def test_figures_of_events_know_of_the_groups_with_events_alone() -> None:
+    # Of one seed the degrees of freedom are those of the groups.
+    for figure, freedom in (("event_f1", 4.0), ("psds_1", 4.0), ("clip_f1", 29.0), ("loss", 29.0)):
+        found = made_up({"power": (0.7,), "linear": (0.6,)}, figure=figure, n_groups=30, n_groups_with_events=5)
+        of_power = found.figures["power"][figure]
+        assert of_power.difference is not None
+        assert (of_power.mean.freedom, of_power.difference.freedom) == pytest.approx((freedom, freedom))
+
+
 def test_tables() -> None:
     found = made_up(THREE)
     rows = main_rows(found, "event_f1")

@@ -12,6 +12,7 @@ from earmark.config import Config
 from earmark.labels.weak import WeakClip
 from earmark.training.clips import clip_set
 from earmark.training.feature_store import feature_store
+from earmark.training.sources import Sources
 
 NAMES = ("a.wav", "b.wav", "c.wav", "d.wav", "e.wav", "f.wav")
 
@@ -23,6 +24,11 @@ def some_parts() -> Parts:
     ]
     part = np.array([LEARN, LEARN, HELD_OUT, HELD_OUT, TEST, TEST])
     return Parts(clip_set(rows, ["dog"], holdout_fraction=0), part)
+
+
+def heard(audio: Path) -> Sources:
+    """The recordings of a folder."""
+    return Sources(Path("weak.tsv"), audio)
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def test_what_cannot_be_read_is_left_out_before_any_run_begins(tmp_path: Path, a
     (audio / "d.wav").write_bytes(b"no sound")
     told: list[tuple[int, int]] = []
     parts, unreadable, seconds = shared_features(
-        tmp_path / "out", some_parts(), audio, Config(), on_clip=lambda done, total: told.append((done, total))
+        tmp_path / "out", some_parts(), heard(audio), Config(), on_clip=lambda done, total: told.append((done, total))
     )
     assert [clip.filename for clip in parts.clips.clips] == ["a.wav", "b.wav", "c.wav", "e.wav", "f.wav"]
     assert parts.part.tolist() == [LEARN, LEARN, HELD_OUT, TEST, TEST]
@@ -62,7 +68,9 @@ def test_what_cannot_be_read_is_left_out_before_any_run_begins(tmp_path: Path, a
 
 
 def test_a_run_never_computes_what_others_are_reading(tmp_path: Path, audio: Path) -> None:
-    parts, _, _ = shared_features(tmp_path / "out", some_parts(), audio, Config(), on_clip=lambda done, total: None)
+    parts, _, _ = shared_features(
+        tmp_path / "out", some_parts(), heard(audio), Config(), on_clip=lambda done, total: None
+    )
     folder = tmp_path / "out" / "cache" / "learn"
     before = (folder / "features.f16").read_bytes()
     soundfile.write(audio / "a.wav", np.zeros(9000), 16000)
@@ -77,16 +85,16 @@ def test_a_run_never_computes_what_others_are_reading(tmp_path: Path, audio: Pat
 def test_other_clips_that_can_be_read_are_another_comparison(tmp_path: Path, audio: Path) -> None:
     sound = (audio / "d.wav").read_bytes()
     (audio / "d.wav").write_bytes(b"no sound")
-    shared_features(tmp_path / "out", some_parts(), audio, Config(), on_clip=lambda done, total: None)
+    shared_features(tmp_path / "out", some_parts(), heard(audio), Config(), on_clip=lambda done, total: None)
     (audio / "d.wav").write_bytes(sound)
     with pytest.raises(
         ValueError, match=r"learn.tsv: the clips that can be read are not those the comparison began with"
     ):
-        shared_features(tmp_path / "out", some_parts(), audio, Config(), on_clip=lambda done, total: None)
+        shared_features(tmp_path / "out", some_parts(), heard(audio), Config(), on_clip=lambda done, total: None)
 
 
 def test_a_part_of_which_nothing_can_be_read_is_refused(tmp_path: Path, audio: Path) -> None:
     for name in ("c.wav", "d.wav"):
         (audio / name).unlink()
     with pytest.raises(ValueError, match=r"none of the held-out clips could be read \(the first: weak.tsv:4"):
-        shared_features(tmp_path / "out", some_parts(), audio, Config(), on_clip=lambda done, total: None)
+        shared_features(tmp_path / "out", some_parts(), heard(audio), Config(), on_clip=lambda done, total: None)

@@ -45,7 +45,7 @@ def test_fewer_equals_are_found_different_than_by_resampling_three_seeds(rng: np
     for _ in range(n_trials):
         table = rng.normal(0, 0.3, (1, 40)) + rng.normal(0, 0.1, (3, 40)) + rng.normal(0, 0.15, (3, 1))
         resampled = table @ rng.multinomial(40, np.full(40, 1 / 40), 200).T / 40  # (seeds, resamples)
-        found = estimate(table.mean(axis=1).tolist(), resampled, n_groups=40)
+        found = estimate(table.mean(axis=1).tolist(), resampled, n_groups=40, of_difference=True)
         wrong += found.p_value < 0.05
         at_null = (resampled * of_seeds).sum(axis=0) - found.value
         wrong_of_bootstrap += bool(p_value_of(np.array(found.value), at_null) < 0.05)
@@ -64,31 +64,51 @@ def test_t_as_in_every_table() -> None:
 
 
 def test_an_interval_by_hand() -> None:
-    # Seeds 0.49 and 0.51: deviation 0.01414, error of their mean 0.01. Groups: -0.03, 0, 0.03 around it, so 0.03.
-    found = estimate([0.49, 0.51], 0.5 + np.array([[-0.03, 0.0, 0.03]] * 2), n_groups=30)
+    # Seeds 0.49 and 0.51: deviation 0.01414, error of their mean 0.01. Groups: -0.03, 0, 0.03 around it, a variance of
+    # 0.0009; 10 drawn from 10 scatter by 9/10 too little, so 0.001.
+    found = estimate([0.49, 0.51], 0.5 + np.array([[-0.03, 0.0, 0.03]] * 2), n_groups=10)
     assert (found.value, found.n_seeds) == (0.5, 2)
     assert found.seed_deviation == pytest.approx(0.0141421, abs=1e-6)
-    assert (found.group_error, found.seed_error) == pytest.approx((0.03, 0.01))
-    freedom = 0.001**2 / (0.0009**2 / 29 + 0.0001**2 / 1)
+    assert (found.group_error, found.seed_error) == pytest.approx((math.sqrt(0.001), 0.01))
+    freedom = 0.0011**2 / (0.001**2 / 9 + 0.0001**2 / 1)
     assert found.freedom == pytest.approx(freedom)
-    reach = t_quantile(0.975, freedom) * math.sqrt(0.001)
+    reach = t_quantile(0.975, freedom) * math.sqrt(0.0011)
     assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach))
+    assert math.isnan(found.p_value)  # nobody asked whether 0.5 is 0
+
+
+def test_a_difference_that_is_certain_has_a_p_value_that_is_not_0() -> None:
+    found = estimate([0.5, 0.5], 0.5 + np.array([[-0.01, 0.0, 0.01]] * 2), n_groups=60, of_difference=True)
+    assert 0 < found.p_value < 1e-20
+
+
+def test_rounding_is_no_scatter() -> None:
+    found = estimate([0.1, 0.1 + 1e-17, 0.3 - 0.2], np.full((3, 9), 0.1), n_groups=30, of_difference=True)
+    assert (found.low, found.high) == (found.value, found.value)
+    assert math.isnan(found.p_value)
+
+
+def test_of_a_single_group_nothing_is_known_but_the_mean() -> None:
+    found = estimate([0.49, 0.51], np.full((2, 9), 0.5), n_groups=1, of_difference=True)
+    assert found.value == 0.5
+    assert all(map(math.isnan, (found.low, found.high, found.group_error, found.p_value)))
 
 
 def test_one_seed_says_nothing_about_others() -> None:
     found = estimate([0.5], 0.5 + np.array([[-0.03, 0.0, 0.03]]), n_groups=30)
     assert math.isnan(found.seed_deviation)
     assert (found.seed_error, found.freedom) == pytest.approx((0.0, 29.0))
+    assert found.group_error == pytest.approx(0.03 * math.sqrt(30 / 29))
 
 
 def test_runs_that_failed_do_not_count() -> None:
     resampled = 0.5 + np.array([[-0.03, 0.0, 0.03], [np.nan] * 3, [-0.03, 0.0, 0.03]])
     found = estimate([0.49, math.nan, 0.51], resampled, n_groups=30)
-    assert (found.value, found.n_seeds, found.group_error) == pytest.approx((0.5, 2, 0.03))
+    assert (found.value, found.n_seeds, found.group_error) == pytest.approx((0.5, 2, 0.03 * math.sqrt(30 / 29)))
 
 
 def test_no_difference_anywhere_is_none() -> None:
-    found = estimate([0.0, 0.0], np.zeros((2, 10)), n_groups=30)
+    found = estimate([0.0, 0.0], np.zeros((2, 10)), n_groups=30, of_difference=True)
     assert (found.value, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
 
 

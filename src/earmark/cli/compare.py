@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from earmark.cli.train import _remark
-from earmark.cli.train_sources import recordings_folder
+from earmark.cli.train_sources import audio_folder, completed
 
 if TYPE_CHECKING:
     from earmark.comparing.steps import Compared
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 @click.command(name="compare")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option("--audio", type=click.Path(path_type=Path), help="Folder of the recordings. [default: LABELS' folder]")
+@click.option("--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from, not from audio.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the comparison.")
 @click.option("--pooling", default="all", show_default=True, help="all, or names: linear,power:penalty=1e-4,max")
 @click.option("--seeds", "n_seeds", type=int, default=3, show_default=True, help="Runs of each function.")
@@ -27,18 +31,19 @@ if TYPE_CHECKING:
 @click.option("--split", "split_column", help="Column that says which clips are held out, and which are the test.")
 @click.option("--held-out", "held_out_value", help="Its value for clips that epoch and thresholds are chosen by.")
 @click.option("--test", "test_value", help="Its value for test clips, by which nothing is chosen.")
-@click.option("--strong", type=click.Path(path_type=Path), help="Table of events in test (and held-out) clips.")
+@click.option("--strong", type=click.Path(path_type=Path), help="Events in test (and held-out) clips.")
 @click.option("--learn-strong", is_flag=True, help="Also learn from its events in the clips to learn from.")
 @click.option("--config", "config_file", type=click.Path(path_type=Path), help="TOML file with settings.")
 @click.option("--set", "overrides", multiple=True, metavar="SECTION.KEY=VALUE", help="One setting; may be repeated.")
 @click.option("--jobs", "n_jobs", type=int, help="Runs side by side. [default: one per core; 6 on a GPU]")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or mps.")
 @click.option("--resume", is_flag=True, help="Go on with the comparison in --out; more functions or seeds are added.")
-@click.option("--dry-run", is_flag=True, help="Only show the parts of the data and the runs.")
+@click.option("--dry-run", is_flag=True, help="Only show the parts, the runs and how long they will take.")
 @click.option("--json", "as_json", is_flag=True, help="Also print the results as JSON, on stdout.")
 def command(
     labels: Path,
     audio: Path | None,
+    features: Path | None,
     out: Path,
     pooling: str,
     n_seeds: int,
@@ -79,7 +84,8 @@ def command(
         raise ValueError(f"--out must be a folder, got the file {out}")
     if learn_strong and strong is None:
         raise ValueError("--learn-strong needs --strong, the table of the events to learn from")
-    config = _config(config_file, overrides)
+    folder = audio_folder(labels, audio, features)
+    config = completed(_config(config_file, overrides), Sources(labels, folder, embeddings=features))
     rows, seeds = rows_of(pooling, config), seeds_of(n_seeds, config)
     chosen_device = choose_device(device).type
     n_runs = len(rows) * len(seeds)
@@ -87,7 +93,8 @@ def command(
         n_jobs = default_jobs(chosen_device, n_runs)
     asked = Asked(
         labels=labels,
-        audio=recordings_folder(labels, audio),
+        audio=folder,
+        embeddings=features,
         out=out,
         rows=rows,
         seeds=seeds,
@@ -100,23 +107,38 @@ def command(
         resume=resume,
         command=_typed(click.get_current_context()),
     )
-    _remark(Sources(labels, asked.audio), replace(config, pooling=PoolingConfig()))  # each row has its own
+    _remark(asked.sources, replace(config, pooling=PoolingConfig()))  # each row has its own
     parts = read_parts(asked)
     compare_display.show_plan(asked, parts, added_linear=_adds_linear(pooling, config))
     if dry_run:
+        compare_display.show_foreseen(asked, parts, as_json=as_json)
         return
-    try:
+    with _explained(out):
         with ended_in_order(), compare_display.watching(asked) as watch:
             compared = compare(asked, watch)
-    except KeyboardInterrupt:
-        click.echo(f"\nstopped; the same command with --resume goes on with the runs in {out}", err=True)
-        raise SystemExit(130) from None
-    report = _write(compared)
+        report = _write(compared)
     compare_display.report(compared, report)
     if as_json:
         click.echo((out / "results.json").read_text(encoding="utf-8"), nl=False)
     if compared.outcome.failures or compared.unreadable:
         raise SystemExit(1)
+
+
+@contextlib.contextmanager
+def _explained(out: Path) -> Iterator[None]:
+    """Say how to go on when a comparison stops before its end, and it is nobody's mistake."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"\nstopped; the same command with --resume goes on with the runs in {out}", err=True)
+        raise SystemExit(130) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise ValueError(
+            f"{error.filename}: {error.strerror} - the runs that have ended are whole; make room, and the same command"
+            " with --resume goes on"
+        ) from error
 
 
 def _config(config_file: Path | None, overrides: tuple[str, ...]) -> Config:

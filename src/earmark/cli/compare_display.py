@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,7 @@ def show_plan(asked: Asked, parts: Parts, *, added_linear: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from earmark.cli.train_dry_run import _count
     from earmark.comparing.parts import HELD_OUT, LEARN, NAMES, TEST
     from earmark.comparing.steps import missing_in_test
 
@@ -42,7 +45,7 @@ def show_plan(asked: Asked, parts: Parts, *, added_linear: bool) -> None:
     # Text, because [brackets] in a name would be taken for markup.
     console.print(
         Text(
-            f"{n_runs} runs of {asked.config.training.epochs} epochs, {asked.n_side_by_side} side by side on"
+            f"{n_runs} runs of {_count(asked.config.training.epochs, 'epoch')}, {asked.n_side_by_side} side by side on"
             f" {asked.device}: {names}; {seeds}"
         ),
         soft_wrap=True,
@@ -56,6 +59,35 @@ def show_plan(asked: Asked, parts: Parts, *, added_linear: bool) -> None:
             f" {'it' if len(missing) == 1 else 'them'} - tag more, or choose the test with --split and --test",
             err=True,
         )
+
+
+def show_foreseen(asked: Asked, parts: Parts, *, as_json: bool) -> None:
+    """Say how long it will take and how much memory it needs."""
+    from earmark.cli.train_dry_run import _count, _duration, _memory
+    from earmark.comparing.foreseen import foreseen
+    from earmark.comparing.parts import NAMES
+
+    with watching(asked) as watch:
+        found = foreseen(asked, parts, on_file=watch.on_clip)
+    n_runs = len(asked.rows) * len(asked.seeds)
+    click.echo(
+        f"about {_duration(found.seconds)}: {_duration(found.reading_seconds)} for reading the clips, then"
+        f" {_count(found.n_rounds, 'round')} of {min(n_runs, asked.n_side_by_side)} side by side,"
+        f" {_duration(found.run_seconds)} each, as a few batches of linear tell; the figures on the test come on top"
+        f"\nmemory {_memory(found.memory_bytes)} for all that go on at a time",
+        err=True,
+    )
+    if as_json:
+        content = {
+            "parts": {name: len(parts.indices(part)) for part, name in enumerate(NAMES)},
+            "pooling": [row.name for row in asked.rows],
+            "seeds": list(asked.seeds),
+            "jobs": min(n_runs, asked.n_side_by_side),
+            "device": asked.device,
+            **asdict(found),
+            "seconds": found.seconds,
+        }
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 
 @contextlib.contextmanager

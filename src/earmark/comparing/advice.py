@@ -7,7 +7,8 @@ The figure that decides is event F1 where the truth about events is known, clip 
 2. If there is none, linear softmax is advised. Of the others the one with the best mean is named, with the difference
    that could still be there (the good end of its interval; another function's where that is larger), and whether more
    groups or more seeds would say more: the larger of the two errors of its difference.
-3. With fewer than 20 groups, with a single seed, or when runs of linear softmax failed, the advice is a hint.
+3. With fewer than 20 groups, with a single seed, or when runs failed, the advice is a hint. Where the figure of linear
+   softmax is undefined nothing is advised, and a function that never differed from it is told apart from an equal one.
 """
 
 from __future__ import annotations
@@ -57,15 +58,16 @@ def advice(found: Outcome) -> Advice:
         return Advice(None, "No run came to its end, so nothing can be said.", ())
     name = found.main
     sign = -1 if name in LOWER_IS_BETTER else 1
-    compared = [row for row in found.ranked() if found.figures[row][name].difference is not None]
+    compared = [row for row in found.ranked() if _has_difference(found, row)]
     if not compared:
         best = found.ranked()[0]
-        return Advice(
-            None,
-            f"Nothing could be compared with {BASELINE} softmax, whose runs failed or stand alone; the highest"
-            f" {TITLES[name]} is that of {best} ({_number(found.figures[best][name].mean.value)}).",
-            _cautions(found),
-        )
+        value = found.figures[best][name].mean.value
+        sentence = f"Nothing could be compared with {BASELINE} softmax, whose runs failed or stand alone"
+        if BASELINE in found.figures and math.isnan(found.figures[BASELINE][name].mean.value):
+            sentence = f"Nothing could be compared: the {TITLES[name]} of {BASELINE} softmax is undefined in this test"
+        if not math.isnan(value):
+            sentence += f"; the {_best_word(name)} {TITLES[name]} is that of {best} ({_number(value)})"
+        return Advice(None, f"{sentence}.", _cautions(found))
     better = [row for row in compared if _is_shown(found, row, sign)]
     sentence = _take(found, better) if better else _none_better(found, compared, sign)
     worse = [row for row in compared if _is_shown(found, row, -sign)]
@@ -83,6 +85,17 @@ def over(found: Outcome) -> str:
     """
     unit = found.unit if found.n_units == 1 else f"{found.unit}s"
     return f"{found.n_units} {unit} and {len(found.seeds)} seed{'s' * (len(found.seeds) != 1)}"
+
+
+def _has_difference(found: Outcome, row: str) -> bool:
+    """Whether anything is known of a function's difference from linear softmax."""
+    difference = found.figures[row][found.main].difference
+    return difference is not None and not math.isnan(difference.value)
+
+
+def _best_word(name: str) -> str:
+    """What the best value of a figure is."""
+    return "lowest" if name in LOWER_IS_BETTER else "highest"
 
 
 def _is_shown(found: Outcome, row: str, sign: int) -> bool:
@@ -120,6 +133,11 @@ def _none_better(found: Outcome, compared: list[str], sign: int) -> str:
     difference = found.figures[nearest][name].difference
     if difference is None or not math.isfinite(gains[nearest]):
         return sentence
+    if not difference.freedom > 0 and gains[nearest] == 0:
+        return (
+            f"{sentence} The nearest, {nearest}, never differed from it, not in one resample: the runs decide nothing"
+            " (too few epochs, or too few events in the test?)."
+        )
     sentence += (
         f" The nearest is {nearest} ({_signed(difference.value)}): with what is known so far it could be"
         f" {'better by up to ' + _number(gains[nearest]) if gains[nearest] > 0 else 'no better'}"
@@ -146,8 +164,8 @@ def _cautions(found: Outcome) -> tuple[str, ...]:
     cautions = []
     if found.n_units < FEW:
         cautions.append(
-            f"Fewer than {FEW} {found.unit}s in the test ({found.n_units}): the intervals are too narrow, so treat this"
-            " as a hint."
+            f"Fewer than {FEW} {found.unit}s in the test ({found.n_units}): how far they scatter is itself badly known,"
+            " so treat this as a hint."
         )
     elif found.n_effective < FEW:
         cautions.append(
@@ -160,13 +178,22 @@ def _cautions(found: Outcome) -> tuple[str, ...]:
         )
     if len(found.seeds) == 1:
         cautions.append("One seed: another one may turn the order round. Take 3 at least.")
+    differences = {row: figures[found.main].difference for row, figures in found.figures.items()}
+    lonely = [row for row, difference in differences.items() if difference is not None and difference.n_seeds == 1]
+    if lonely and len(found.seeds) > 1:
+        cautions.append(
+            f"Of {', '.join(lonely)} a single seed could be compared with {BASELINE}: another one may turn the order"
+            " round."
+        )
     if found.main == "clip_f1":
         cautions.append(
             "Tags alone say who tags best, and not who finds onsets best: functions differ far more in that. With"
             " --strong, events marked in the test clips are the measure."
         )
     if found.failures:
-        cautions.append(f"{len(found.failures)} runs failed and are left out.")
+        n_failed = len(found.failures)
+        runs = "1 run failed and is" if n_failed == 1 else f"{n_failed} runs failed and are"
+        cautions.append(f"{runs} left out: treat this as a hint.")
     return tuple(cautions)
 
 

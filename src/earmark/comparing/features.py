@@ -12,21 +12,24 @@ from earmark.comparing.parts import HELD_OUT, LEARN, NAMES, TEST, Parts, parts_t
 from earmark.comparing.worker import LEARN_TABLE, TEST_TABLE
 from earmark.config import Config
 from earmark.files import write_atomic
-from earmark.training.feature_store import FeatureStore, feature_store, located
+from earmark.training.feature_store import FeatureStore, located
+from earmark.training.reading import read_features
+from earmark.training.sources import Sources
 
 
 def shared_features(
-    out: Path, parts: Parts, audio: Path, config: Config, *, on_clip: Callable[[int, int], None]
+    out: Path, parts: Parts, sources: Sources, config: Config, *, on_clip: Callable[[int, int], None]
 ) -> tuple[Parts, tuple[str, ...], float]:
     """Return the clips that could be read, what could not and why, and the median seconds of those to learn from.
 
     The features stand in ``out/cache`` then, the clips in ``learn.tsv`` and ``test.tsv``. Clips that cannot be read are
-    left out before any run begins, so that all runs have the same.
+    left out before any run begins, so that all runs have the same. Embeddings are read for that alone: each run copies
+    them for itself.
 
     Args:
         out: folder of the comparison.
         parts: all clips.
-        audio: folder of the recordings.
+        sources: where the recordings or the embeddings are.
         config: of all runs.
         on_clip: told how many clips are done, of how many.
 
@@ -42,7 +45,7 @@ def shared_features(
             chosen = np.flatnonzero(np.isin(parts.part, of))
             clips = [parts.clips.clips[index] for index in chosen]
             said = functools.partial(_further, on_clip, done, n_clips)
-            stores[cache] = feature_store(out / "cache" / cache, clips, audio, config, on_clip=said)
+            stores[cache] = read_features(out / "cache" / cache, clips, sources, config, on_clip=said)
             done += len(clips)
             kept = set(stores[cache].kept)
             broken += [int(index) for place, index in enumerate(chosen) if place not in kept]
@@ -75,7 +78,7 @@ def _without(parts: Parts, broken: list[int], failures: list[str]) -> Parts:
 
 def _typical_seconds(store: FeatureStore, config: Config) -> float:
     """The median length of the clips to learn from."""
-    return float(np.median(store.lengths)) * config.features.hop_samples / config.features.sample_rate
+    return float(np.median(store.lengths)) * config.features.timeline.hop_seconds
 
 
 def _write_tables(out: Path, parts: Parts) -> None:

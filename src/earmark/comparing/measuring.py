@@ -191,7 +191,7 @@ def output_timeline(config: Config) -> Timeline:
         >>> output_timeline(Config()).hop_seconds
         0.04
     """
-    return Timeline(config.features.sample_rate, config.features.hop_samples * config.model.time_reduction)
+    return config.features.timeline.coarser(config.model.time_reduction)
 
 
 def write_measured(path: Path, measured: Measured) -> None:

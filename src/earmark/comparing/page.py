@@ -16,7 +16,7 @@ from earmark.comparing.advice import Advice, over
 from earmark.comparing.measuring import N_RESAMPLES
 from earmark.comparing.parts import NAMES
 from earmark.comparing.plan import BASELINE
-from earmark.comparing.results import LOWER_IS_BETTER, TITLES
+from earmark.comparing.results import LOWER_IS_BETTER, TITLES, Outcome
 from earmark.comparing.steps import Compared
 from earmark.comparing.tables import HEADER, main_rows, overview_rows
 from earmark.files import write_atomic
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_CLASSES = 60  # a picture with more rows would be no picture
+_COLUMNS = [column for column, name in enumerate(HEADER) if name != "p"]  # as many as fit; comparison.tsv has all
 
 
 def write_report(compared: Compared, said: Advice) -> Path:
@@ -72,7 +73,7 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
     """The figure that decides."""
     found = compared.outcome
     title = TITLES[found.main]
-    rows: list[list[Cell]] = [[*row] for row in main_rows(found, found.main)]
+    rows: list[list[Cell]] = [[row[column] for column in _COLUMNS] for row in main_rows(found, found.main)]
     keys = {}
     others = [row for row in found.ranked() if row != BASELINE]
     for row in (said.row if said.row not in (None, BASELINE) else next(iter(others), BASELINE), BASELINE):
@@ -83,9 +84,43 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
         f" {over(found)}. Intervals (95 %) say how far the mean may be from that of other {found.unit}s and other"
         f" seeds; sd is the deviation between seeds. The difference from {BASELINE} softmax is taken between runs of"
         f" the same seed on the same resamples. “p corrected” is Holm's correction for"
-        f" {max(1, len(found.figures) - 1)} functions: of ten comparisons one is below 0.05 by chance."
+        f" {max(1, len(found.figures) - 1)} functions: without it, one of twenty equals is below 0.05 by chance."
     )
-    return Section("The result", text, [KeyFigures(keys), Table(f"{title}, the best first", HEADER, rows)])
+    table = Table(f"{title}, the best first", [HEADER[column] for column in _COLUMNS], rows)
+    blocks: list[Block] = [KeyFigures(keys), table]
+    figure = _differences(found)
+    if figure is not None:
+        blocks.append(
+            picture(
+                "differences",
+                figure,
+                alt=f"Dots with intervals: {title} of each function minus that of linear softmax, whose line is at 0",
+                caption=(
+                    f"{title} minus that of {BASELINE} softmax (dashed), with its interval, which is not corrected for"
+                    " the number of functions; small dots: single seeds."
+                ),
+            )
+        )
+    return Section("The result", text, blocks)
+
+
+def _differences(found: Outcome) -> Figure | None:
+    """Differences from linear softmax in the figure that decides; nothing where there are none."""
+    figures = {row: found.figures[row][found.main] for row in found.ranked()}
+    if BASELINE not in figures or all(figure.difference is None for figure in figures.values()):
+        return None
+    of_baseline = figures[BASELINE].of_seeds
+    dots = {BASELINE: comparison_plots.Dot(0.0, math.nan, math.nan)}
+    for row, figure in figures.items():
+        if figure.difference is not None:
+            single = [value - of_baseline[seed] for seed, value in figure.of_seeds.items() if seed in of_baseline]
+            difference = figure.difference
+            dots[row] = comparison_plots.Dot(difference.value, difference.low, difference.high, tuple(single))
+    in_order = {row: dots[row] for row in figures if row in dots}
+    title = f"{TITLES[found.main]} minus {BASELINE}"
+    return comparison_plots.intervals_figure(
+        panels={title: in_order}, reference=BASELINE, lower_is_better=[title] if found.main in LOWER_IS_BETTER else []
+    )
 
 
 def _all_figures(compared: Compared, picture: _Pictures) -> Section:

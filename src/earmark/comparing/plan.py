@@ -160,11 +160,11 @@ def _lacks_frames(chosen: PoolingConfig) -> bool:
     return chosen.n_frames is None and "n_frames" in _takes(chosen)
 
 
-def share_of_batch(n_runs: int, n_jobs: int) -> int:
-    """Return how many times the longest run it takes for `n_runs` of which `n_jobs` go on side by side.
+def n_rounds(n_runs: int, n_jobs: int) -> int:
+    """Return how many runs follow each other for `n_runs` of which `n_jobs` go on side by side.
 
     Example:
-        >>> share_of_batch(33, 6)
+        >>> n_rounds(33, 6)
         6
     """
     return math.ceil(n_runs / max(1, n_jobs))

@@ -26,6 +26,7 @@ TITLES = {
     "loss": "loss",
 }
 LOWER_IS_BETTER = ("loss",)
+OF_EVENTS = ("event_f1", "segment_f1", "psds_1", "psds_2")  # on the test clips whose events are known
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Outcome:
         classes: the names.
         seeds: of the runs.
         unit: what was resampled, ``"group"`` or ``"clip"``.
-        n_units: how many of them the test has.
+        n_units: how many of them the figure that decides is taken over: those of the test, or those with known events.
         n_effective: how many of equal size would scatter as much.
         figures: function -> name of the figure -> figure; functions of which every run failed have none.
         failures: function and seed -> why the run failed.
@@ -110,6 +111,7 @@ def outcome(
     seeds: Sequence[int],
     classes: Sequence[str],
     groups: Sequence[str],
+    groups_with_events: Sequence[str] = (),
     unit: str,
     failures: Mapping[str, str],
 ) -> Outcome:
@@ -121,6 +123,7 @@ def outcome(
         seeds: of the runs.
         classes: the names.
         groups: of each test clip.
+        groups_with_events: of each test clip whose events are known.
         unit: ``"group"`` or ``"clip"``.
         failures: why runs are missing.
 
@@ -131,18 +134,18 @@ def outcome(
         >>> found.figures["max"]["loss"].difference.value, found.n_units
         (0.0, 2)
     """
-    sizes = np.unique(groups, return_counts=True)[1]
-    n_effective = float(sizes.sum() ** 2 / (sizes**2).sum())
+    there = {False: _counted(groups), True: _counted(groups_with_events)}
     figures: dict[str, dict[str, Figure]] = {}
     for row in rows:
         runs = {seed: measured[row, seed] for seed in seeds if (row, seed) in measured}
         baseline = {seed: measured[BASELINE, seed] for seed in seeds if (BASELINE, seed) in measured}
         if runs:
             names = next(iter(runs.values())).values
-            figures[row] = {
-                name: _figure(name, runs, {} if row == BASELINE else baseline, classes, n_effective) for name in names
-            }
-    found = Outcome(tuple(classes), tuple(seeds), unit, len(sizes), n_effective, figures, dict(failures))
+            against = {} if row == BASELINE else baseline
+            figures[row] = {name: _figure(name, runs, against, classes, there[name in OF_EVENTS][1]) for name in names}
+    found = Outcome(tuple(classes), tuple(seeds), unit, *there[False], figures, dict(failures))
+    if found.names and found.main in OF_EVENTS:
+        found = replace(found, n_units=there[True][0], n_effective=there[True][1])
     for name in found.names:
         others = [row for row in figures if figures[row][name].difference is not None]
         differences = [figures[row][name].difference for row in others]
@@ -150,6 +153,12 @@ def outcome(
         for row, p in zip(others, corrected, strict=True):
             figures[row][name] = replace(figures[row][name], p_holm=p)
     return found
+
+
+def _counted(groups: Sequence[str]) -> tuple[int, float]:
+    """How many groups there are, and how many of equal size would scatter as much."""
+    sizes = np.unique(groups, return_counts=True)[1]
+    return len(sizes), float(sizes.sum() ** 2 / max(1, (sizes**2).sum()))
 
 
 def _figure(
@@ -176,6 +185,7 @@ def _figure(
             [float(runs[seed].values[name][place] - baseline[seed].values[name][place]) for seed in shared],
             np.stack([_resampled_difference(runs[seed], baseline[seed], name, place) for seed in shared]),
             n_groups=n_groups,
+            of_difference=True,
         )
 
     places = range(1, 1 + len(classes))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -11,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import earmark
 from earmark import config_file
-from earmark.comparing.events import LEARN_STRONG, check_strong, write_learn_strong
+from earmark.comparing.claim import claim
+from earmark.comparing.events import strong_of, write_learn_strong, write_measure_strong
 from earmark.comparing.features import shared_features
-from earmark.comparing.measuring import Truth, read_measured
+from earmark.comparing.measuring import Truth, output_timeline, read_measured
 from earmark.comparing.parts import NAMES, TEST, Columns, Parts, three_parts
 from earmark.comparing.plan import Row, with_clip_frames
 from earmark.comparing.results import Outcome, outcome
@@ -25,8 +23,7 @@ from earmark.config import Config
 from earmark.files import in_use, write_atomic
 from earmark.labels.weak import classes_to_learn, read_weak
 from earmark.training.clips import clip_set
-
-PLAN = "comparison.json"
+from earmark.training.sources import Sources
 
 
 @dataclass(frozen=True)
@@ -35,13 +32,14 @@ class Asked:
 
     Args:
         labels: weak-label file or folder per class.
-        audio: folder of the recordings.
+        audio: folder of the recordings; None where embeddings take their place and nobody said.
+        embeddings: folder of arrays to learn from instead of recordings, or None.
         out: folder of the comparison.
         rows: the functions.
         seeds: of the runs.
         config: all other settings, the same for every run.
         columns: what belongs together, and which clips are for what.
-        strong: table of events that the test clips (and, for decoding, the held-out ones) are measured by.
+        strong: events, in any form, that the test clips (and, for decoding, the held-out ones) are measured by.
         learn_strong: whether its events in the clips to learn from are learned from as well.
         device: where the runs go on.
         n_side_by_side: how many at a time.
@@ -50,7 +48,8 @@ class Asked:
     """
 
     labels: Path
-    audio: Path
+    audio: Path | None
+    embeddings: Path | None
     out: Path
     rows: tuple[Row, ...]
     seeds: tuple[int, ...]
@@ -62,6 +61,11 @@ class Asked:
     n_side_by_side: int
     resume: bool
     command: tuple[str, ...]
+
+    @property
+    def sources(self) -> Sources:
+        """Labels, and what is heard."""
+        return Sources(self.labels, self.audio, embeddings=self.embeddings)
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,11 @@ def read_parts(asked: Asked) -> Parts:
     Raises:
         ValueError: see `three_parts`; or events that do not belong to these clips.
     """
+    if asked.labels.is_dir() and asked.out.resolve().is_relative_to(asked.labels.resolve()):
+        raise ValueError(
+            f"--out must not lie in {asked.labels}, whose folders are the classes, got {asked.out} - it would be taken"
+            " for a class when the comparison is resumed"
+        )
     weak = read_weak(asked.labels)
     clips = clip_set(weak, classes_to_learn(weak, asked.labels), holdout_fraction=0, group_column=asked.columns.group)
     if len(clips.clips) < 10:
@@ -138,7 +147,7 @@ def read_parts(asked: Asked) -> Parts:
             " --group column, or more groups for --test"
         )
     if asked.strong is not None:
-        check_strong(asked.strong, parts)
+        strong_of(asked.strong, asked.audio, parts)
     return parts
 
 
@@ -151,16 +160,13 @@ def compare(asked: Asked, watch: Watch) -> Compared:
     parts = read_parts(asked)
     asked.out.mkdir(parents=True, exist_ok=True)
     with in_use(asked.out):
-        plan = _plan(asked, parts)
-        _claim(asked, plan)
-        parts, failures, seconds = shared_features(asked.out, parts, asked.audio, asked.config, on_clip=watch.on_clip)
-        frames = asked.config.features.sample_rate / asked.config.features.hop_samples
-        frames /= asked.config.model.time_reduction
-        asked = replace(asked, rows=with_clip_frames(asked.rows, round(seconds * frames)))
-        if asked.learn_strong and asked.strong is not None:
-            write_learn_strong(asked.out, parts, asked.strong, asked.audio, asked.config)
-        jobs = _jobs(asked, parts)
-        held_out, test = read_truths(asked.out, asked.config, asked.strong)
+        claim(asked, parts)
+        parts, failures, seconds = shared_features(asked.out, parts, asked.sources, asked.config, on_clip=watch.on_clip)
+        n_frames = round(seconds / output_timeline(asked.config).hop_seconds)
+        asked = replace(asked, rows=with_clip_frames(asked.rows, n_frames))
+        measure_strong, learn_strong = _strong_tables(asked, parts)
+        jobs = _jobs(asked, measure_strong, learn_strong)
+        held_out, test = read_truths(asked.out, asked.config, measure_strong)
         about = digest(held_out, test)
         to_do = {name: job for name, job in jobs.items() if not is_done(Path(job.run), about)}
         watch.on_plan(len(to_do), len(jobs) - len(to_do))
@@ -185,6 +191,7 @@ def compare(asked: Asked, watch: Watch) -> Compared:
             seeds=asked.seeds,
             classes=parts.clips.classes,
             groups=parts.of(TEST).groups,
+            groups_with_events=[test.clips.groups[index] for index in test.with_events],
             unit="clip" if asked.columns.group is None else "group",
             failures=failed,
         )
@@ -211,53 +218,16 @@ def missing_in_test(parts: Parts) -> list[str]:
     return [label for label, n in zip(test.classes, n_clips, strict=True) if n == 0]
 
 
-def _plan(asked: Asked, parts: Parts) -> dict[str, Any]:
-    """What a comparison that is resumed must share with the one it goes on with."""
-    rows = [
-        (c.filename, c.onset, c.offset, sorted(c.labels), None if c.known is None else sorted(c.known), g, int(p))
-        for c, g, p in zip(parts.clips.clips, parts.clips.groups, parts.part, strict=True)
-    ]
-    # The function and the number of seeds may change: more of them are added to what is there.
-    settings = config_file.to_toml(replace(asked.config, pooling=Config().pooling))
-    return {
-        "earmark": earmark.__version__,
-        "clips": hashlib.sha256(repr(rows).encode()).hexdigest(),
-        "audio": str(asked.audio.resolve()),
-        "settings": settings,
-        "learn_strong": asked.learn_strong,
-    }
+def _strong_tables(asked: Asked, parts: Parts) -> tuple[Path | None, Path | None]:
+    """The tables of events that all runs are measured by and that all learn from; None where there are none."""
+    if asked.strong is None:
+        return None, None
+    strong = strong_of(asked.strong, asked.audio, parts)
+    learned = write_learn_strong(asked.out, parts, strong, asked.sources, asked.config) if asked.learn_strong else None
+    return write_measure_strong(asked.out, parts, strong), learned
 
 
-def _claim(asked: Asked, plan: Mapping[str, Any]) -> None:
-    """Take the folder for this comparison, or raise ValueError when it holds something else."""
-    marker = asked.out / PLAN
-    if not marker.exists():
-        if any(asked.out.iterdir()):
-            raise ValueError(f"--out must be a new or an empty folder, got {asked.out}, which holds something else")
-        write_atomic(marker, json.dumps(plan, indent=2) + "\n")
-        return
-    if not asked.resume:
-        raise ValueError(
-            f"{asked.out} already holds a comparison - add --resume to go on with it, or choose another --out"
-        )
-    before = json.loads(marker.read_text(encoding="utf-8"))
-    if before["clips"] != plan["clips"]:
-        raise ValueError(
-            f"{asked.out} holds a comparison on other clips, tags or parts - resume it with the label file, --group,"
-            " --split, --held-out and --test it began with, or choose another --out"
-        )
-    if before["learn_strong"] != plan["learn_strong"]:
-        raise ValueError(f"{asked.out} was begun {'with' if before['learn_strong'] else 'without'} --learn-strong")
-    if before["settings"] != plan["settings"]:
-        lines = zip(before["settings"].splitlines(), plan["settings"].splitlines(), strict=False)
-        old, new = next((pair for pair in lines if pair[0] != pair[1]), ("fewer", "more"))
-        raise ValueError(
-            f"{asked.out} was begun with other settings ({old}, now {new}) - resume it without them, or choose another"
-            " --out"
-        )
-
-
-def _jobs(asked: Asked, parts: Parts) -> dict[str, Job]:
+def _jobs(asked: Asked, measure_strong: Path | None, learn_strong: Path | None) -> dict[str, Job]:
     """A job for every run, seed by seed, so that whoever stops early has all functions with the first seeds."""
     jobs = {}
     for seed in asked.seeds:
@@ -266,9 +236,10 @@ def _jobs(asked: Asked, parts: Parts) -> dict[str, Job]:
             job = Job(
                 comparison=str(asked.out),
                 run=str(run),
-                audio=str(asked.audio),
-                strong=None if asked.strong is None else str(asked.strong),
-                learn_strong=str(asked.out / LEARN_STRONG) if asked.learn_strong else None,
+                audio=None if asked.audio is None else str(asked.audio),
+                embeddings=None if asked.embeddings is None else str(asked.embeddings),
+                strong=None if measure_strong is None else str(measure_strong),
+                learn_strong=None if learn_strong is None else str(learn_strong),
                 device=asked.device,
                 parent=os.getpid(),
             )

@@ -5,15 +5,16 @@ The variance of a mean over S seeds is the sum of both,
 
 .. math:: v = v_{\text{groups}} + s^2_{\text{seeds}} / S
 
-with v_groups from resampling whole groups, all runs on the same ones, and s_seeds the deviation between seeds. A
-difference is that of runs of the same seed, which begin with the same weights and see the same batches. Interval and
-p-value are those of Student's t, whose degrees of freedom are Welch and Satterthwaite's:
+with v_groups from resampling whole groups, all runs on the same ones, and s_seeds the deviation between seeds. G groups
+drawn from G scatter by (G - 1) / G too little; v_groups is larger by that. A difference is that of runs of the same
+seed, which begin with the same weights and see the same batches. Interval and p-value are those of Student's t, whose
+degrees of freedom are Welch and Satterthwaite's:
 
 .. math:: f = v^2 / (v_{\text{groups}}^2 / (G - 1) + (s^2_{\text{seeds}} / S)^2 / (S - 1))
 
 Why not resample the seeds as well? Of two or three there is nothing to draw from. Where seeds scatter three times as
-much as groups, a bootstrap over 3 of them finds "p < 0.05" in 12 of 100 comparisons of equals and this in 7 (2 seeds:
-19 and 9), as benchmarks/compare.py measures.
+much as groups, a bootstrap over 3 of them finds "p < 0.05" in 11 of 100 comparisons of equals and this in 7 (2 seeds:
+20 and 11), as benchmarks/compare.py measures.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
+_SAME = 1e-12  # errors smaller than this are none: sums in another order differ by less, figures by more
 
 
 @dataclass(frozen=True)
@@ -64,22 +66,26 @@ def estimate(
     resampled: NDArray[np.float64],
     *,
     n_groups: float,
+    of_difference: bool = False,
     least: float = -math.inf,
     most: float = math.inf,
 ) -> Estimate:
     """Return a mean over seeds with its interval; of differences, the p-value that their mean is 0 belongs to it.
 
+    Of a single group nothing is known but the mean.
+
     Args:
         values: of every seed, on all groups; NaN where a run has none.
         resampled: (seeds, resamples) the same in every resample of the groups.
         n_groups: how many groups there are, or how many of equal size would scatter as much.
+        of_difference: whether 0 would mean that two are equal.
         least, most: the ends of the range of the figure, which no interval leaves.
 
     Example:
         >>> resampled = 0.5 + np.array([[-0.03, 0.0, 0.03], [-0.03, 0.0, 0.03]])     # a standard error of 0.03
-        >>> found = estimate([0.49, 0.51], resampled, n_groups=30)
-        >>> round(found.value, 3), round(found.group_error, 3), round(found.seed_error, 3), round(found.freedom, 1)
-        (0.5, 0.03, 0.01, 26.4)
+        >>> found = estimate([0.49, 0.51], resampled, n_groups=10)                   # 0.03 * sqrt(10 / 9)
+        >>> round(found.value, 3), round(found.group_error, 4), round(found.seed_error, 3), round(found.freedom, 1)
+        (0.5, 0.0316, 0.01, 10.0)
     """
     known = np.isfinite(np.asarray(values, dtype=np.float64))
     of_seeds = np.asarray(values, dtype=np.float64)[known]
@@ -89,21 +95,22 @@ def estimate(
     value = float(of_seeds.mean())
     means = resampled[known].mean(axis=0)
     means = means[np.isfinite(means)]
-    group_variance = float(means.var(ddof=1)) if len(means) > 1 else math.nan
+    is_known = len(means) > 1 and n_groups > 1
+    group_variance = float(means.var(ddof=1)) * n_groups / (n_groups - 1) if is_known else math.nan
     seed_deviation = float(of_seeds.std(ddof=1)) if n_seeds > 1 else math.nan
     seed_variance = seed_deviation**2 / n_seeds if n_seeds > 1 else 0.0
     variance = group_variance + seed_variance
     errors = (math.sqrt(group_variance), math.sqrt(seed_variance))
-    if not variance > 0 or n_groups <= 1:
-        # Nothing scatters: all the same, or nothing known. A difference of exactly 0 is none.
-        p_value = 1.0 if value == 0 else math.nan
-        low = high = value if variance == 0 else math.nan
+    if not variance > _SAME**2:
+        # Nothing scatters: all the same, or nothing known. A difference of 0 everywhere is none.
+        p_value = 1.0 if of_difference and is_known and abs(value) <= _SAME else math.nan
+        low = high = value if is_known else math.nan
         return Estimate(value, low, high, seed_deviation, n_seeds, *errors, math.nan, p_value)
     parts = group_variance**2 / (n_groups - 1) + (seed_variance**2 / (n_seeds - 1) if n_seeds > 1 else 0.0)
     freedom = variance**2 / parts
     error = math.sqrt(variance)
     reach = t_quantile(0.5 + CONFIDENCE / 2, freedom) * error
-    p_value = 2 * (1 - t_cdf(abs(value) / error, freedom))
+    p_value = 2 * t_cdf(-abs(value) / error, freedom) if of_difference else math.nan
     low, high = max(least, value - reach), min(most, value + reach)
     return Estimate(value, low, high, seed_deviation, n_seeds, *errors, freedom, p_value)
 

@@ -35,11 +35,12 @@ class Job:
     Args:
         comparison: the folder of the comparison.
         run: the folder of this run; its settings stand beside it in ``NAME.toml``.
-        audio: the folder of the recordings.
+        audio: the folder of the recordings; None where embeddings take their place.
         strong: table of events that figures are measured by, or None.
         learn_strong: table of events of clips to learn from that runs learn from as well, or None.
         device: ``"cpu"``, ``"cuda"`` ...
         parent: the process to end with; 0 for none.
+        embeddings: the folder of arrays that are learned from instead of recordings, or None.
 
     Example:
         >>> Job("out", "out/runs/power-seed-0", "audio", None, None, "cpu", 0).settings.name
@@ -48,11 +49,22 @@ class Job:
 
     comparison: str
     run: str
-    audio: str
+    audio: str | None
     strong: str | None
     learn_strong: str | None
     device: str
     parent: int
+    embeddings: str | None = None
+
+    @property
+    def sources(self) -> Sources:
+        """What the run learns from."""
+        return Sources(
+            Path(self.comparison, LEARN_TABLE),
+            audio=_path(self.audio),
+            strong=_path(self.learn_strong),
+            embeddings=_path(self.embeddings),
+        )
 
     @property
     def settings(self) -> Path:
@@ -79,11 +91,11 @@ def carry_out(job: Job) -> None:
         def on_row(row: dict[str, Any]) -> None:
             _end_with(job.parent)
 
+        sources = job.sources
         train(
-            comparison / LEARN_TABLE, audio=Path(job.audio), out=run, config=config, split=SPLIT,
-            device=job.device, resume=True,
-            strong=None if job.learn_strong is None else Path(job.learn_strong),
-            watch=Watch(on_row=on_row), cache=comparison / "cache" / "learn",
+            sources.labels, audio=sources.audio, embeddings=sources.embeddings, strong=sources.strong,
+            out=run, config=config, split=SPLIT, device=job.device, resume=True, watch=Watch(on_row=on_row),
+            cache=None if sources.embeddings is not None else comparison / "cache" / "learn",
         )  # fmt: skip
     _end_with(job.parent)
     with_frames = job.strong is not None
@@ -91,7 +103,7 @@ def carry_out(job: Job) -> None:
     if not scores or (with_frames and scores["test"].frames is None):
         scores = _score(job, run, comparison, with_frames=with_frames)
     _end_with(job.parent)
-    held_out, test = read_truths(comparison, config, None if job.strong is None else Path(job.strong))
+    held_out, test = read_truths(comparison, config, _path(job.strong))
     about = digest(held_out, test)
     if (run / ABOUT_FIGURES).exists() and json.loads((run / ABOUT_FIGURES).read_text(encoding="utf-8")) == about:
         return
@@ -157,15 +169,19 @@ def read_test_clips(comparison: Path, classes: tuple[str, ...]) -> ClipSet:
 
 def _score(job: Job, run: Path, comparison: Path, *, with_frames: bool) -> dict[str, ClipScores]:
     """What the best epoch's network says about the held-out and the test clips."""
+    import shutil
+
     import numpy as np
 
     from earmark.comparing.scoring import score_clips, write_scores
     from earmark.training.checkpoint import load_checkpoint
     from earmark.training.device import choose_device
-    from earmark.training.feature_store import feature_store
+    from earmark.training.reading import read_features
 
     network = load_checkpoint(run / "best.safetensors").network.to(choose_device(job.device))
-    config, audio = network.config, Path(job.audio)
+    config = network.config
+    is_shared = job.embeddings is None  # embeddings are copied by each run for itself
+    caches = (comparison if is_shared else run) / "cache"
     learn = read_learn_clips(comparison, config)
     test = read_test_clips(comparison, learn.classes)
     found = {}
@@ -173,11 +189,19 @@ def _score(job: Job, run: Path, comparison: Path, *, with_frames: bool) -> dict[
         ("held-out", learn, "learn", np.flatnonzero(learn.held_out)),
         ("test", test, "test", np.arange(len(test.clips))),
     ):
-        folder = comparison / "cache" / cache
-        store = feature_store(folder, clips.clips, audio, config, on_clip=lambda done: None, read_only=True)
+        store = read_features(
+            caches / cache, clips.clips, job.sources, config, on_clip=lambda done: None, read_only=is_shared
+        )
         found[part] = score_clips(network, clips, store, indices, config, with_frames=with_frames)
+    if not is_shared:
+        shutil.rmtree(caches)
     write_scores(run / SCORES, found)
     return found
+
+
+def _path(text: str | None) -> Path | None:
+    """A path that may be missing."""
+    return None if text is None else Path(text)
 
 
 def _end_with(parent: int) -> None:

@@ -166,7 +166,8 @@ def class_differences_figure(
                 )  # fmt: skip
         names = [canvas.drawable(canvas.shortened(label, n_letters=30)) for label in classes]
         axes.set_yticks(range(len(classes)), labels=names)
-        axes.set_xticks(range(len(differences)), labels=[canvas.drawable(name) for name in differences])
+        systems = [canvas.drawable(canvas.shortened(name, n_letters=24)) for name in differences]
+        axes.set_xticks(range(len(differences)), labels=systems)
         axes.tick_params(length=0, labelcolor=canvas.INK)
         axes.tick_params(axis="x", top=True, labeltop=True, bottom=False, labelbottom=False)
         if len(differences) > 3:
