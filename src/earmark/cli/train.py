@@ -22,7 +22,12 @@ _FEW_CLIPS, _SHOWN_FEW = 2, 5
 @click.command(name="train")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option("--audio", type=click.Path(path_type=Path), help="Folder of the recordings. [default: LABELS' folder]")
-@click.option("--features", type=click.Path(path_type=Path), help="Folder of embeddings to learn from, not from audio.")
+@click.option(
+    "--features",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of embeddings, to learn from in place of audio.",
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the run.")
 @click.option("--strong", type=click.Path(path_type=Path), help="Strong labels (what happens when), of some files.")
 @click.option("--reviewed", type=click.Path(path_type=Path), help="Where --strong is complete. [default: its files]")
