@@ -88,7 +88,7 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
     )
     table = Table(f"{title}, the best first", [HEADER[column] for column in _COLUMNS], rows)
     blocks: list[Block] = [KeyFigures(keys), table]
-    figure = _differences(found)
+    figure = differences_figure(found)
     if figure is not None:
         blocks.append(
             picture(
@@ -104,7 +104,7 @@ def _result(compared: Compared, said: Advice, picture: _Pictures) -> Section:
     return Section("The result", text, blocks)
 
 
-def _differences(found: Outcome) -> Figure | None:
+def differences_figure(found: Outcome) -> Figure | None:
     """Differences from linear softmax in the figure that decides; nothing where there are none."""
     figures = {row: found.figures[row][found.main] for row in found.ranked()}
     if BASELINE not in figures or all(figure.difference is None for figure in figures.values()):
