@@ -30,7 +30,12 @@ if sys.platform == "win32":
 def test_ctrl_c_is_one_word_and_leaves_no_process(tmp_path: Path, is_early: bool) -> None:
     arguments = [sys.executable, "-m", "earmark.cli.main", "demo", "--out", str(tmp_path / "demo")]
     demo = subprocess.Popen(
-        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_hear_ctrl_c,
     )
     assert demo.stderr is not None
     demo.stderr.readline()  # making 400 soundscapes ...
@@ -126,3 +131,8 @@ def test_what_the_system_refuses_is_its_own_error(tmp_path: Path) -> None:
     assert caught.value.errno is not None
     # The other process is not waited for: it would have made 120 clips.
     assert not (tmp_path / "test/weak.tsv").exists()
+
+
+def _hear_ctrl_c() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C, and these tests with it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
