@@ -71,7 +71,7 @@ def test_help_names_every_command_and_the_exit_codes(option: str) -> None:
     result = earmark(option)
     assert result.exit_code == 0
     assert all(name in result.stdout for name in COMMANDS)
-    assert "Exit codes: 0 done; 1 done, but some files failed and are listed; 2 wrong" in result.stdout
+    assert "0 done; 1 done, but some files failed (or the doctor found something)" in " ".join(result.stdout.split())
 
 
 def test_version() -> None:

@@ -75,7 +75,8 @@ class _Commands(click.Group):
 def main() -> None:
     """You tag clips with what they contain. earmark learns when it happens.
 
-    Exit codes: 0 done; 1 done, but some files failed and are listed; 2 wrong input.
+    Exit codes: 0 done; 1 done, but some files failed (or the doctor found
+    something) and are listed; 2 wrong input.
     """
 
 
