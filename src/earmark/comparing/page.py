@@ -23,7 +23,6 @@ from earmark.files import write_atomic
 from earmark.report import comparison_plots, plots
 from earmark.report.page import Section, write_page
 from earmark.report.page_blocks import Block, Cell, Commands, KeyFigures, Picture, Table
-from earmark.training.log import read_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -227,28 +226,24 @@ def _learning(compared: Compared, picture: _Pictures) -> Section:
 
 
 def _curves(compared: Compared, row: str) -> plots.TrainingCurves:
-    """The logs of all seeds of a function, averaged."""
-    logs = [
-        read_log(compared.run(row, seed) / "log.jsonl")
-        for seed in compared.outcome.figures[row][compared.outcome.main].of_seeds
-    ]
-
-    def mean(kind: str, key: str) -> NDArray[np.float64]:
-        of_seeds = [[one.get(key) for one in log if one["kind"] == kind] for log in logs]
-        length = min(map(len, of_seeds))
-        table = np.array([values[:length] for values in of_seeds], dtype=np.float64)  # None becomes NaN
-        averaged: NDArray[np.float64] = table.mean(axis=0)
-        return averaged
-
-    losses, held_out = mean("step", "loss"), mean("epoch", "held_out_loss")
-    epochs = mean("epoch", "epoch").astype(int)
+    """The curves of all seeds of a function, averaged as far as all of them go."""
+    seeds = compared.outcome.figures[row][compared.outcome.main].of_seeds
+    runs = [plots.run_curves(row, compared.run(row, seed)) for seed in seeds]
+    losses = _mean([run.losses for run in runs])
     return plots.TrainingCurves(
         row,
         steps=np.arange(1, len(losses) + 1),
         losses=losses,
-        epochs=epochs,
-        held_out={"loss": held_out, "tag F1": mean("epoch", "held_out_macro_f1")},
+        epochs=min((run.epochs for run in runs), key=len),
+        held_out={title: _mean([run.held_out[title] for run in runs]) for title in runs[0].held_out},
     )
+
+
+def _mean(curves: Sequence[NDArray[np.floating]]) -> NDArray[np.float64]:
+    """The mean of curves, as far as the shortest goes."""
+    length = min(map(len, curves))
+    averaged: NDArray[np.float64] = np.mean([curve[:length] for curve in curves], axis=0)
+    return averaged
 
 
 def _data(compared: Compared) -> Section:
