@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 import soundfile
 from cli_cases import HIDDEN, SHOWN, as_terminal, done, earmark, refused
@@ -12,7 +13,7 @@ from earmark.soundscapes.waves import power_law_noise
 
 
 @pytest.fixture
-def folder(tmp_path: Path, rng) -> Path:  # type: ignore[no-untyped-def]
+def folder(tmp_path: Path, rng: np.random.Generator) -> Path:
     """Twelve clips of two classes, with nothing wrong."""
     (tmp_path / "audio").mkdir()
     lines = ["filename\tevent_labels\tsite"]
